@@ -1,4 +1,4 @@
-"""How far results of the cases are from those of float64."""
+"""Compares the results of the cases with float64."""
 
 import math
 import tempfile
@@ -10,14 +10,14 @@ from onnx import TensorProto, numpy_helper
 
 
 def widened(tensor: TensorProto) -> TensorProto:
-    """Numbers of float32 as float64; other tensors as they are."""
+    """float32 values as float64; other tensors unchanged."""
     if tensor.data_type != TensorProto.FLOAT:
         return tensor
     return numpy_helper.from_array(numpy_helper.to_array(tensor).astype("float64"), tensor.name)
 
 
 def as_float64(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The same model with float64 wherever it has float32."""
+    """The same model with float64 in place of float32."""
     graph = model.graph
     wide = [widened(tensor) for tensor in graph.initializer]
     del graph.initializer[:]
@@ -35,8 +35,8 @@ def as_float64(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def without_softmax(model: onnx.ModelProto) -> onnx.ModelProto | None:
-    """The same model with what its last softmax gets as its only result: of random weights a softmax makes 0 and 1; None if it
-    does not end in one."""
+    """The same model with the input of its last softmax as its only result, because with random weights a softmax gives 0 and 1;
+    None if it does not end in a softmax."""
     graph = model.graph
     last = graph.node[-1]
     if last.op_type != "Softmax" or [value.name for value in graph.output] != list(last.output):
@@ -47,7 +47,7 @@ def without_softmax(model: onnx.ModelProto) -> onnx.ModelProto | None:
 
 
 def model_in_float64(path: str, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
-    """What the model gives in float64, kernel by kernel; that peers in float32 come near it shows that it is right."""
+    """The model's results in float64, kernel by kernel; they are right if peers in float32 come close to them."""
     import tilewright.transform
 
     wide = {
@@ -86,7 +86,7 @@ FUNCTIONS = {
 
 
 def function_in_float64(name: str, arrays: list[np.ndarray]) -> list[np.ndarray]:
-    """What numpy computes; sums of products of int8 are exact."""
+    """numpy's result; sums of products of int8 are exact."""
     return [FUNCTIONS[name](*(array.astype("float64") for array in arrays))]
 
 
@@ -96,13 +96,13 @@ def arrays_of(result) -> list[np.ndarray]:
         return [array for part in result for array in arrays_of(part)]
     if hasattr(result, "values") and not hasattr(result, "shape"):  # by name
         return arrays_of(list(result.values()))
-    if hasattr(result, "float") and hasattr(result, "detach"):  # numpy has no bfloat16 of torch
+    if hasattr(result, "float") and hasattr(result, "detach"):  # numpy does not have torch's bfloat16
         result = result.detach().double()
     return [np.asarray(result.numpy() if hasattr(result, "numpy") else result).astype("float64")]
 
 
 def error_of(result, reference: list[np.ndarray]) -> float:
-    """The largest difference beside the largest number of its tensor; infinite if shapes differ or it is no number."""
+    """The largest difference relative to the largest value of its tensor; infinite if shapes differ or it is not a number."""
     arrays = arrays_of(result)
     if [array.shape for array in arrays] != [array.shape for array in reference]:
         return math.inf

@@ -2,12 +2,12 @@
 
 python benchmarks/compare_builds.py BEFORE AFTER [CASE ...] [--all] [--threads 1 2] [--seconds 2]
 
-BEFORE, AFTER   folders of builds: tilewright is imported from their folder python/
-CASE            names in cases.toml; none: the functions and models of which something is asked, with --all every one
+BEFORE, AFTER   build folders: tilewright is imported from their subfolder python/
+CASE            names in cases.toml; default: the functions and models with a goal, with --all every one
 
-Each build has a process of its own for each case, so that neither sees the other's threads or caches; each is timed for a
-tenth of a second at a time.  A ratio is the time of BEFORE by that of AFTER in one round: above 1, AFTER is faster.  Reported are its
-median and its spread (10th to 90th percentile of the rounds), and the geometric mean of all medians.
+Each build runs in a process of its own for each case, so that neither is affected by the other's threads or caches; each is timed
+for a tenth of a second at a time.  A ratio is the time of BEFORE divided by that of AFTER in one round: above 1, AFTER is faster.
+Reported are the median and the spread (10th to 90th percentile of the rounds), and the geometric mean of all medians.
 """
 
 import argparse
@@ -23,14 +23,14 @@ import timing
 
 
 def worker(build: str, name: str, num_threads: int) -> timing.Worker:
-    """A process of the build that has the case ready."""
+    """A process of the build that has prepared the case."""
     env = os.environ | dict.fromkeys(run.THREAD_VARIABLES, str(num_threads))
     env |= {"PYTHONPATH": str(Path(build).resolve() / "python")}
     return timing.Worker([sys.executable, __file__, "--worker", name, str(num_threads)], env)
 
 
 def serve(name: str, num_threads: int) -> None:
-    """Makes the case ready, says so, and answers each "slice S" with the times of calls in S seconds."""
+    """Prepares the case, reports "ready", and answers each "slice S" with the times of calls during S seconds."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-num_threads:])
     os.environ["TILEWRIGHT_CACHE_MB"] = "0"
     case = tomllib.loads((run.FOLDER / "cases.toml").read_text())[name]

@@ -1,8 +1,8 @@
-"""What the compiler's own steps cost, written in names that apache-tvm 0.27 and tilewright.compat both serve.
+"""Times the compiler's own steps, written in names that both apache-tvm 0.27 and tilewright.compat have.
 
 python benchmarks/compiler_tasks.py             with apache-tvm installed
 python -m tilewright.compat benchmarks/compiler_tasks.py
-Prints JSON: {task: seconds}.  benchmarks/run.py runs both in turns (kind "compiler").
+Prints JSON: {task: seconds}.  benchmarks/run.py alternates between both (kind "compiler").
 """
 
 import json
@@ -16,7 +16,7 @@ ROUNDS = 7
 
 
 def chain(num_blocks: int) -> str:
-    """A program of `num_blocks` blocks, each reading what the one before wrote."""
+    """A program of `num_blocks` blocks, each reading the result of the previous one."""
     lines = [
         "# from tvm.script import tirx as T",
         "@T.prim_func(s_tir=True)",
@@ -57,7 +57,7 @@ def parse(text: str):
 
 
 def steps_on(sch, num_blocks: int) -> dict:
-    """Steps in the middle of the program, to be run in this order."""
+    """Steps on blocks in the middle of the program, to be run in this order."""
     block = sch.get_sblock(f"B{num_blocks // 2}")
     inner = sch.get_loops(block)[1]
     return {
@@ -70,7 +70,7 @@ def steps_on(sch, num_blocks: int) -> dict:
 
 
 def steps_alone(sch, num_blocks: int) -> dict:
-    """Steps of which each is run on a schedule of its own."""
+    """Steps, each of which is run on a schedule of its own."""
     block, after = (sch.get_sblock(f"B{num_blocks // 2 + n}") for n in (0, 1))
     outer, inner = sch.get_loops(block)
     return {
@@ -92,7 +92,7 @@ def steps_alone(sch, num_blocks: int) -> dict:
 def time_of_primitives(num_blocks: int) -> dict[str, float]:
     """The median time of each step, on several schedules, each kept until all steps of its round are timed.
 
-    Else the step after is charged with sorting what the one before has freed: 60 us of 90 at 500 blocks.
+    Otherwise a step is charged with freeing the memory of the previous one: 60 us of 90 at 500 blocks.
     """
     func = parse(chain(num_blocks))
     times: dict[str, list[float]] = {}

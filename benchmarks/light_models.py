@@ -1,4 +1,4 @@
-"""The networks that the onnx package ships without weights ("light"), with random ones."""
+"""Gives random weights to the networks that the onnx package ships without weights ("light")."""
 
 import tempfile
 from pathlib import Path
@@ -13,8 +13,8 @@ FOLDER = Path(onnx.__file__).parent / "backend/test/data/light"
 def light_model(name: str) -> onnx.ModelProto:
     """light_NAME.onnx with weights for constants that it computes from a shape.
 
-    The file makes every weight equal, which optimisers fold and which gives infinities or denormals. Here weights
-    of contractions keep the variance of what they are given, scales and variances are near 1, the rest is near 0.
+    In the file all weights are equal, which optimisers fold, and which gives infinities or denormals.  Here weights of
+    contractions keep the variance of their input, scales and variances are near 1, the rest is near 0.
     """
     model = onnx.load(FOLDER / f"light_{name}.onnx")
     graph = model.graph
@@ -46,7 +46,7 @@ def light_model(name: str) -> onnx.ModelProto:
 
 
 def light_model_file(name: str) -> Path:
-    """The path of that model in a folder for temporary files, made if it is not there."""
+    """The path of that model in a folder for temporary files; created if it does not exist."""
     path = Path(tempfile.gettempdir()) / "tilewright-light-models" / f"{name}.onnx"
     if not path.exists():
         path.parent.mkdir(exist_ok=True)

@@ -1,15 +1,15 @@
-"""Results of run.py as Markdown: a table of times, and what was asked of each case beside what it does.
+"""Prints results of run.py as Markdown: a table of times, and the goal of each case beside its result.
 
-A result is a dict: case, threads, figures {peer: figure}, and where they are known rounds {peer: medians of the turns},
-asked (as in cases.toml), short (why the case falls short, as in cases.toml), roof (what `tilewright explain` says of it),
-errors (by peer, beside float64).
+A result is a dict: case, threads, figures {peer: figure}, and if known rounds {peer: medians of the rounds}, asked (the goal, as
+in cases.toml), short (why the case misses its goal, as in cases.toml), roof (the output of `tilewright explain`), errors (by peer,
+relative to float64).
 """
 
 import statistics
 from collections.abc import Iterable
 
 OURS = "tilewright"
-# of a shortfall's kernels, how many are named
+# how many kernels of a case that misses its goal are named
 NUM_KERNELS = 3
 
 
@@ -19,14 +19,14 @@ def number_of(figure: dict | None) -> float | None:
 
 
 def best_peer(result: dict, only: str | None = None) -> str | None:
-    """The peer with the least time or memory, of those that were measured; `only` it."""
+    """The fastest or smallest of the measured peers; `only` restricts the choice to one peer."""
     figures = {peer: number_of(figure) for peer, figure in result["figures"].items() if peer != OURS}
     figures = {peer: number for peer, number in figures.items() if number and only in (None, peer)}
     return min(figures, key=figures.__getitem__, default=None)
 
 
 def ratios(result: dict, peer: str) -> list[float]:
-    """The peer's time / ours, turn by turn, in ascending order: what slows both down does not count."""
+    """The peer's time / ours, round by round, in ascending order, so that disturbances that slow both down cancel out."""
     rounds = result.get("rounds")
     if rounds:
         return sorted(theirs / ours for theirs, ours in zip(rounds[peer], rounds[OURS], strict=True))
@@ -60,7 +60,7 @@ def rows(head: list[str], body: Iterable[list[str]]) -> str:
 
 
 def table(results: list[dict]) -> str:
-    """A row per case and number of threads, a column per peer, microseconds unless a unit is given."""
+    """A row per case and number of threads, a column per peer, in microseconds unless a unit is given."""
     peers = list(dict.fromkeys(peer for result in results for peer in result["figures"]))
     body = []
     for result in results:
@@ -72,7 +72,7 @@ def table(results: list[dict]) -> str:
 
 
 def roof_us(result: dict) -> float | None:
-    """What the kernels would take if each were as fast as the machine's arithmetic and memory allow."""
+    """The time of the kernels if each were as fast as the machine's arithmetic and memory allow."""
     kernels = result.get("roof", {}).get("kernels", [])
     if not kernels or any(kernel["least_seconds"] is None for kernel in kernels):
         return None
@@ -84,7 +84,7 @@ def judged_peer(result: dict) -> str | None:
 
 
 def is_reached(result: dict) -> bool | None:
-    """Whether the case does one of what is asked of it; None if nothing says so, and not all of it was measured."""
+    """True if the case reaches one of its goals; None if none is known to be reached and not all were measured."""
     asked, ours, peer, roof = (
         result["asked"],
         number_of(result["figures"].get(OURS)),
@@ -115,7 +115,7 @@ def asked_text(asked: dict) -> str:
 
 
 def asked_table(results: list[dict]) -> str:
-    """What is asked, what was measured, and what a case would reach if each kernel ran at its roof."""
+    """The goal, the measurement, and the ratio that a case would reach if each kernel ran at its roof."""
     body = []
     for result in results:
         ours, peer, roof = result["figures"].get(OURS), judged_peer(result), roof_us(result)
@@ -142,7 +142,7 @@ def kernel_text(kernel: dict) -> str:
 
 
 def shortfall(result: dict) -> str:
-    """Why a case does not reach what is asked: the notes of cases.toml, and where time is lost beside the roofs."""
+    """The reasons why a case misses its goal: the notes of cases.toml, and the kernels that lose time relative to the roofs."""
     head = f"- **{result['case']}**, {result['threads']} thread{'s' * (result['threads'] > 1)}"
     notes = [result["short"].rstrip(".")] if result.get("short") else []
     roof, peer = roof_us(result), judged_peer(result)
@@ -160,7 +160,7 @@ def shortfall(result: dict) -> str:
 
 
 def asked_report(results: list[dict]) -> str:
-    """The rows of which something is asked; those that fall short again with the reasons; "" if there are none."""
+    """The rows that have a goal; those that miss it are repeated with the reasons; "" if there are none."""
     asked = [result for result in results if result.get("asked")]
     if not asked:
         return ""

@@ -1,13 +1,12 @@
-"""Times the cases of cases.toml beside their peers and prints Markdown tables: of times, and of what is asked of the cases.
+"""Times the cases of cases.toml beside their peers and prints Markdown tables: of times, and of the goals of the cases.
 
 python benchmarks/run.py [CASE ...] [--asked] [--json FILE] [--seconds 2] [--peers numpy torch]
 
-Each number of threads runs in a process of its own, in which the peers take turns of a tenth of a second, so that whatever
-else the machine does meets all of them alike.  Reported are the median and the spread (10th to 90th percentile); ratios are those of the turns.
-Cases of which something is asked are also explained (`tilewright explain`): the time that the machine's peaks allow, and
-where kernels lose time beside it.
-TVM_PYTHON, a Python with apache-tvm (requirements-tvm.txt), adds it to the cases of kind "compiler", and to products that it tunes
-at their first run, for some minutes.
+Each number of threads runs in a process of its own, in which the peers alternate every tenth of a second, so that other load on the
+machine affects all of them alike.  Reported are the median and the spread (10th to 90th percentile); ratios are computed per round.
+Cases with a goal are also explained (`tilewright explain`): the time that the machine's peaks allow, and the kernels that lose time
+relative to it.  TVM_PYTHON, a Python with apache-tvm (requirements-tvm.txt), adds apache-tvm to the cases of kind "compiler", and to
+products, which it tunes at their first run for some minutes.
 """
 
 import argparse
@@ -31,7 +30,7 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 
 
 def machine() -> dict[str, str]:
-    """What a figure depends on: processor, cores, system, commit."""
+    """The conditions that a figure depends on: processor, cores, system, commit."""
     model = next(
         (
             line.split(":")[1].strip()
@@ -61,7 +60,7 @@ def inputs_of(case: dict) -> dict:
 
 
 def arrays_of(case: dict) -> list:
-    """Random numbers; bfloat16 as ml_dtypes has it."""
+    """Random values; bfloat16 as in ml_dtypes."""
     import ml_dtypes
     import numpy as np
 
@@ -86,7 +85,7 @@ def file_of(case: dict) -> str:
 
 
 def missing_file(case: dict) -> str:
-    """Why the case's file, which may be a pattern, cannot be had; "" if it can."""
+    """The reason why the case's file, which may be a pattern, is not available; "" if it is."""
     if "file" not in case or any(ROOT.glob(case["file"])):
         return ""
     try:
@@ -96,14 +95,14 @@ def missing_file(case: dict) -> str:
 
 
 def prepare(case: dict, adapter):
-    """A callable to be timed, or None if the adapter's library cannot do it."""
+    """A callable to be timed, or None if the adapter's library does not support the case."""
     if case["kind"] == "function":
         return adapter.function(case["function"], arrays_of(case), case)
     return adapter.model(file_of(case), inputs_of(case), case)
 
 
 def memory_of(case: dict, peer: str, num_threads: int) -> dict[str, float]:
-    """The peak of a process that makes a model ready and runs it once, above that of one that imports the same."""
+    """The peak memory of a process that prepares a model and runs it once, minus that of one that only imports."""
     import onnx
     from peers import graphs
 
@@ -149,11 +148,11 @@ def measure_once(case: dict) -> dict[str, float]:
 
 
 def compiler_rows(case: dict) -> list[dict]:
-    """One row per task of compiler_tasks.py; the compilers take turns, each time in a process of its own."""
+    """One row per task of compiler_tasks.py; the compilers alternate, each time in a process of its own."""
     script = str(FOLDER / "compiler_tasks.py")
     commands = {
         "tilewright": [sys.executable, "-m", "tilewright.compat", script],
-        # its newest release needs an older apache-tvm-ffi than our tests, so it lives in an environment of its own
+        # its newest release needs an older apache-tvm-ffi than our tests, so it has an environment of its own
         "apache_tvm": [os.environ.get("TVM_PYTHON", ""), script],
     }
     times: dict[str, dict[str, list[float]]] = {}
@@ -210,7 +209,7 @@ def rows_of(name: str, case: dict, num_threads: int, peers: list[str] | None, se
 
 
 def or_nothing(find) -> dict:
-    """What `find` gives; if it fails, that is said, and what was measured before stays."""
+    """The result of `find`; if it fails, the error is reported, and earlier measurements are kept."""
     try:
         return find()
     except Exception as problem:
@@ -219,7 +218,7 @@ def or_nothing(find) -> dict:
 
 
 def errors_of(case: dict, adapters: dict, calls: dict) -> dict[str, float]:
-    """How far each library's results are from those of float64 (accuracy.py)."""
+    """The errors of each library's results relative to float64 (accuracy.py)."""
     accuracy = importlib.import_module("accuracy")
     if case["kind"] == "function":
         reference = accuracy.function_in_float64(case["function"], arrays_of(case))
@@ -237,14 +236,14 @@ def errors_of(case: dict, adapters: dict, calls: dict) -> dict[str, float]:
 
 
 def roof_of(case: dict, adapter, num_threads: int) -> dict:
-    """What `tilewright explain` says of the case's kernels, with peaks that it measures now."""
+    """The output of `tilewright explain` for the case's kernels, with newly measured peaks."""
     if case["kind"] == "function":
         return adapter.explain_function(case["function"], arrays_of(case), case, num_threads)
     return adapter.explain(file_of(case), case, num_threads)
 
 
 def asked_of(case: dict, num_threads: int) -> dict:
-    """What cases.toml asks of a case with so many threads, and why it falls short."""
+    """The goal that cases.toml sets for a case with this number of threads, and why it is missed."""
     if num_threads not in case.get("asked", {}).get("threads", case["threads"]):
         return {}
     return {key: case[key] for key in ("asked", "short") if key in case}
@@ -253,10 +252,10 @@ def asked_of(case: dict, num_threads: int) -> dict:
 def run_child(
     names: list[str], num_threads: int, peers: list[str] | None, seconds: float, asked_only: bool
 ) -> list[dict]:
-    """In a process that has `num_threads`: every case's results, or those of which something is asked."""
-    # whatever a library starts (XLA heeds no limit) has as many processors as threads
+    """In a process that has `num_threads`: the results of all cases, or of those with a goal."""
+    # limits the threads that a library starts (XLA has no option for it) to this number of processors
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-num_threads:])
-    os.environ["TILEWRIGHT_CACHE_MB"] = "0"  # what compiles does so from the start
+    os.environ["TILEWRIGHT_CACHE_MB"] = "0"  # so that compiling starts from scratch
     cases = tomllib.loads((FOLDER / "cases.toml").read_text())
     results = []
     for name in names:
@@ -274,7 +273,7 @@ def run_child(
         try:
             rows = rows_of(name, case, num_threads, peers, seconds)
             results += [row | asked for row in rows]
-        except Exception as problem:  # one case must not cost the others
+        except Exception as problem:  # one failing case must not lose the others
             print(f"  {name} failed: {type(problem).__name__}: {problem}", file=sys.stderr)
             results.append({"case": name, "threads": num_threads, "figures": {}, "failed": True} | asked)
     return results
@@ -292,7 +291,7 @@ def main() -> int:
     parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
     found = importlib.util.find_spec("tilewright")
-    if not found or not found.origin:  # the folder of the sources is no package
+    if not found or not found.origin:  # the source folder is not the package
         parser.error("tilewright cannot be imported: install it, or say PYTHONPATH=build/python")
     cases = tomllib.loads((FOLDER / "cases.toml").read_text())
     unknown = [name for name in args.cases if name not in cases]

@@ -1,4 +1,4 @@
-"""How calls, processes and programs are measured."""
+"""Measures calls, processes and programs."""
 
 import json
 import os
@@ -12,13 +12,13 @@ PAUSE_S = 0.02
 
 
 class Worker:
-    """A process that says "ready", and then answers each line that it is asked with one of JSON; it ends with the pipe."""
+    """A process that prints "ready", and then answers each line of input with a line of JSON; it ends when the pipe is closed."""
 
     def __init__(self, words: list[str], env: dict[str, str]):
         self.process = subprocess.Popen(
             words, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        while (line := self.process.stdout.readline()).strip() != "ready":  # other words may come before
+        while (line := self.process.stdout.readline()).strip() != "ready":  # other output may come before
             if not line:
                 raise RuntimeError(f"{words[1]} ended with code {self.process.wait()}")
 
@@ -43,7 +43,7 @@ def summary(times: list[float]) -> dict[str, float]:
 
 
 def times_of_calls(call, seconds: float) -> list[float]:
-    """Seconds of calls, one after the other, after one that warms up."""
+    """Seconds of successive calls, after one warm-up call."""
     times = []
     call()
     end = time.perf_counter() + seconds
@@ -54,7 +54,7 @@ def times_of_calls(call, seconds: float) -> list[float]:
 
 
 def times_of_slice(call) -> list[float]:
-    """Those of SLICE_S; a pause lets the last peer's threads go to sleep."""
+    """Times of calls during SLICE_S, after a pause in which the previous peer's threads go to sleep."""
     time.sleep(PAUSE_S)
     if hasattr(call, "times_of_slice"):  # a peer in another process
         return call.times_of_slice(SLICE_S)
@@ -62,20 +62,20 @@ def times_of_slice(call) -> list[float]:
 
 
 def time_in_turns(calls: dict, seconds: float) -> dict[str, dict]:
-    """Slices, peer after peer, until each has had `seconds`: "figures" of all calls and medians of the "rounds"."""
+    """Alternates slices of all peers until each has had `seconds`: "figures" of all calls and medians of the "rounds"."""
     times: dict[str, list[float]] = {peer: [] for peer in calls}
     rounds: dict[str, list[float]] = {peer: [] for peer in calls}
     for round_number in range(1 + max(1, round(seconds / SLICE_S))):
         for peer, call in calls.items():
             slice_times = times_of_slice(call)
-            if round_number > 0:  # the first round warms up
+            if round_number > 0:  # the first round is a warm-up
                 times[peer] += slice_times
                 rounds[peer].append(statistics.median(slice_times) * 1e6)
     return {"figures": {peer: summary(values) for peer, values in times.items()}, "rounds": rounds}
 
 
 def seconds_of_process(code: str, cache: str = "") -> float:
-    """What a new process takes; kernels that it compiles are kept in the folder `cache`, or not at all."""
+    """Seconds that a new process takes; compiled kernels are cached in the folder `cache`, or not at all."""
     env = os.environ | ({"TILEWRIGHT_CACHE_DIR": cache, "TILEWRIGHT_CACHE_MB": "500"} if cache else {})
     start = time.perf_counter()
     subprocess.run([sys.executable, "-c", code], check=True, stdin=subprocess.DEVNULL, env=env)
@@ -89,8 +89,8 @@ def seconds_of_call(call) -> float:
 
 
 def peak_bytes(code: str) -> int:
-    """The most memory that a process with this program had."""
-    # VmHWM is of this program alone; ru_maxrss would count the parent before exec
+    """The peak memory of a process that runs this program."""
+    # VmHWM counts this program alone; ru_maxrss would include the parent before exec
     code += "; print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])"
     process = subprocess.run(
         [sys.executable, "-c", code],
@@ -103,7 +103,7 @@ def peak_bytes(code: str) -> int:
 
 
 def time_calls(call) -> dict[str, float]:
-    """One figure per thousand calls, so that reading the clock does not count."""
+    """Seconds per call, one figure per thousand calls, so that the time to read the clock does not matter."""
     times = []
     for _ in range(200):
         start = time.perf_counter()
@@ -114,7 +114,7 @@ def time_calls(call) -> dict[str, float]:
 
 
 def seconds_of_benchmark(program: str, name: str) -> list[float]:
-    """What 20 runs of a benchmark of a C++ program find for a call."""
+    """Seconds per call according to 20 runs of a benchmark of a C++ program."""
     flags = ["--benchmark_repetitions=20", "--benchmark_min_time=0.05", "--benchmark_format=json"]
     done = subprocess.run(
         [program, f"--benchmark_filter=^{name}$", *flags], capture_output=True, text=True, check=True

@@ -1,4 +1,4 @@
-"""A transformer of the size of GPT-2 small, with random weights, as torch exports it."""
+"""A transformer of the size of GPT-2 small with random weights, exported by torch."""
 
 import math
 import tempfile
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def build(layers: int, width: int, heads: int):
-    """The torch module: token embeddings in, hidden states out; 50,257 logits of the last place are left out."""
+    """The torch module: token embeddings in, hidden states out; the 50,257 logits of the last position are left out."""
     import torch
     from torch import nn
 
@@ -46,7 +46,7 @@ def build(layers: int, width: int, heads: int):
 
 
 def transformer_file(layers: int = 12, width: int = 768, length: int = 128) -> Path:
-    """The path of its ONNX file, with heads of 64, in a folder for temporary files, made if it is not there."""
+    """The path of its ONNX file, with heads of size 64, in a folder for temporary files; created if it does not exist."""
     import torch
 
     path = Path(tempfile.gettempdir()) / "tilewright-transformers" / f"{layers}x{width}x{length}.onnx"

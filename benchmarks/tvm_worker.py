@@ -1,10 +1,10 @@
-"""A matrix product that apache-tvm tuned, timed in a process of its own, as its releases and those of our tests need different libraries.
+"""Times a matrix product that apache-tvm tuned, in a process of its own, since its releases and our tests need different libraries.
 
 python benchmarks/tvm_worker.py M K N THREADS FOLDER
 
-Tunes (MetaSchedule, TRIALS programs, some minutes) unless FOLDER has what an earlier process found for the same product.  Says "ready", then
-answers each line of its input: of "slice S" with the seconds that calls took, one after the other for S seconds, of "result" with the
-numbers, as a list of rows.  The operands are those of arrays_of (run.py).
+Tunes (MetaSchedule, TRIALS programs, some minutes) unless FOLDER has the results of an earlier process for the same product.
+Prints "ready", then answers each line of its input: "slice S" with the seconds of successive calls during S seconds, "result" with
+the values, as a list of rows.  The operands are those of arrays_of (run.py).
 """
 
 import json
@@ -29,13 +29,13 @@ def product(m: int, k: int, n: int) -> tvm.IRModule:
 
 
 def host_target(num_threads: int):
-    """This processor, by name: LLVM's name for it may be another's where the machine masks its own."""
+    """A target for this processor with a generic CPU name: LLVM may detect another processor if the machine masks features."""
     cpu = "x86-64-v4" if "avx512f" in Path("/proc/cpuinfo").read_text() else "x86-64-v3"
     return tvm.target.Target({"kind": "llvm", "mcpu": cpu, "num-cores": num_threads})
 
 
 def tuned(module: tvm.IRModule, target, folder: Path):
-    """The compiled product; what tuning found stays in the folder."""
+    """The compiled product; the results of tuning stay in the folder."""
     done = folder / "done"
     if done.exists():
         database = ms.database.JSONDatabase(work_dir=str(folder))

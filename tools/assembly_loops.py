@@ -1,12 +1,13 @@
-"""Counts the instructions of innermost loops in assembly text: what makes them slower is seen without a clock."""
+"""Counts the instructions of innermost loops in assembly text, to find slow loops without measuring time."""
 
 import re
 
-# of vectors; RISC-V without vectors multiplies one number at a time
+# vector multiply-adds; RISC-V without vectors multiplies one value at a time
 MULTIPLY_ADD = re.compile(
     r"(vfn?m(add|sub)\d+ps|fmla|mulps|vpdpbusd|vdpbf16ps|sdot|vfmacc\.v[vf]|vfmadd\.v[vf]|fn?m(add|sub)\.s)\b"
 )
-# what waits there for a register; an array has an index, too; whole registers of SVE and RVV are only moved there
+# accesses of spilled registers on the stack; accesses of arrays have an index as well; whole SVE and RVV
+# registers are only moved to and from the stack
 STACK = re.compile(r"\(%rsp\)|\[sp|\(sp\)|, mul vl\]|\bv[ls][1248]r\.v")
 
 
@@ -16,7 +17,7 @@ JUMP = re.compile(r"\s+(?:j[a-z]+|b|b\.[a-z]+|cbn?z|tbn?z|b[a-z]{2,4})\s.*?([\w.
 
 
 def innermost_loops(assembly: str) -> list[list[str]]:
-    """The instructions from each label to the last jump back to it, where no other such loop lies in between."""
+    """The instructions from each label to the last jump back to it, if no other such loop lies in between."""
     lines = [line.split("# ")[0].rstrip() for line in assembly.splitlines()]
     labels = {found[1]: n for n, line in enumerate(lines) if (found := LABEL.match(line))}
     ends: dict[int, int] = {}
@@ -43,5 +44,5 @@ def counts_of_loops(assembly: str) -> list[tuple[int, int, int]]:
 
 
 def hottest_loop(assembly: str) -> tuple[int, int, int]:
-    """The counts of the loop with most multiply-adds."""
+    """The counts of the loop with the most multiply-adds."""
     return max(counts_of_loops(assembly), key=lambda count: (count[0], -count[1]), default=(0, 0, 0))

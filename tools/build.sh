@@ -9,7 +9,7 @@ case $preset in
   asan-ubsan) folder=build-asan ;;
   *) folder=build-$preset ;;
 esac
-# the same cache entries serve every clone of the repository
+# all clones of the repository share cache entries
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 # precompiled headers are compared by content
 export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
@@ -18,7 +18,7 @@ export CCACHE_DIR=${CCACHE_DIR:-$HOME/.cache/ccache}
 python=$PWD/.venv/bin/python
 [ -x "$python" ] || python=$(command -v python3)
 cmake=$(command -v cmake || echo /usr/bin/cmake)
-# configure again only if it never was; ninja does so by itself when a CMakeLists.txt changes
+# configure only once; ninja does it again when a CMakeLists.txt changes
 if [ ! -e "$folder/build.ninja" ]; then
   "$cmake" --preset "$preset" -DPython_EXECUTABLE="$python" -DTILEWRIGHT_PYTHON=ON >"/tmp/tilewright-configure.$$" 2>&1 || { cat "/tmp/tilewright-configure.$$" >&2; exit 1; }
   rm -f "/tmp/tilewright-configure.$$"

@@ -1,9 +1,9 @@
 """Checks that C++ includes only point downwards.
 
-A file of layer L may include headers of L and of the layers before it in tilewright/layers.txt.  Where the list names the
-rooms of a layer (its folders, and "." for files that lie in none), the same holds among them.  Heavy libraries are kept to one place: LLVM to codegen/llvm, Python and nanobind to python.  Files elsewhere that use codegen/llvm have llvm in their
-names: builds without LLVM leave them out.
-Prints one line per violation; exit code 1 if there are any.
+A file of layer L may include headers of L and of the layers before it in tilewright/layers.txt.  If the list names the rooms of
+a layer (its folders, and "." for files outside of them), the same rule holds among them.  Heavy libraries are restricted to one
+place: LLVM to codegen/llvm, Python and nanobind to python.  Files elsewhere that use codegen/llvm have llvm in their names: builds
+without LLVM leave them out.  Prints one line per violation; exit code 1 if there are any.
 """
 
 import re
@@ -20,7 +20,7 @@ CONFINED = {
 
 
 def read_layers(root: Path) -> dict[str, list[str]]:
-    """The layers in tilewright/layers.txt, bottom to top, each with its rooms, those of the indented lines after it."""
+    """The layers in tilewright/layers.txt, bottom to top, each with its rooms (the indented lines after it)."""
     layers: dict[str, list[str]] = {}
     for line in (root / "tilewright" / "layers.txt").read_text().splitlines():
         name = line.partition("#")[0].rstrip()
@@ -32,7 +32,7 @@ def read_layers(root: Path) -> dict[str, list[str]]:
 
 
 def room_of(path: str, rooms: list[str]) -> str:
-    """The room of a file: the longest of `rooms` whose folder it lies in, "." if it lies in the folder of the layer."""
+    """The room of a file: the longest of `rooms` whose folder contains it, "." if it is in the folder of the layer."""
     inner = "/".join(path.split("/")[1:-1])
     found = [room for room in rooms if inner == room or inner.startswith(room + "/")]
     return max(found, key=len) if found else inner or "."
@@ -57,7 +57,7 @@ def check_include(header: str, layer: str, folder: str, file: str, layers: dict[
         return "builds without LLVM have only files that do without it; those that do not have llvm in their names"
     target = header.split("/")[1]
     if target not in layers:
-        # headers of the whole library, such as tilewright/c_api.h, belong to its users
+        # headers of the whole library, such as tilewright/c_api.h, are for its users
         return "" if target.endswith(".h") else f"there is no layer {target} in tilewright/layers.txt"
     order = list(layers)
     if order.index(target) > order.index(layer):

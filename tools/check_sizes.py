@@ -1,7 +1,7 @@
-"""Checks that source files stay small: 300 lines are the aim, 600 the limit.
+"""Checks that source files stay small: 300 lines are the goal, 600 the limit.
 
-tools/sizes.txt names the files that may be longer, each with its own limit and the reason.  An exception that is no longer
-needed must go.  Prints one line per violation; exit code 1 if there are any.
+tools/sizes.txt names the files that may be longer, each with its own limit and the reason.  Exceptions that are no longer
+needed must be removed.  Prints one line per violation; exit code 1 if there are any.
 """
 
 import dataclasses

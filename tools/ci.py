@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "ci"
 SANITIZER_RUNTIME = "libclang_rt.asan-x86_64.so"
-# pytest's exit code when a selection holds no test
+# pytest's exit code if a selection contains no test
 NO_TESTS = 5
 
 
@@ -39,13 +39,13 @@ class Counts:
 
 @dataclasses.dataclass
 class Stage:
-    """One line of the report: commands that run one after the other; those of a list run two at a time."""
+    """One stage of the report: commands that run one after the other; those of a list run two at a time."""
 
     name: str
     title: str
     commands: Callable[[], list["Command | list[Command]"]]
     limit_s: int
-    is_default: bool = True  # False: only when named, e.g. make test STAGES=tidy
+    is_default: bool = True  # False: runs only when named, e.g. make test STAGES=tidy
 
 
 @dataclasses.dataclass
@@ -63,7 +63,7 @@ def tracked(*patterns: str) -> list[str]:
 
 
 def environment(build: str) -> dict[str, str]:
-    """What makes `import tilewright` and the command line come from a build folder."""
+    """The environment in which `import tilewright` and the command line use a build folder."""
     return {
         "PYTHONPATH": str(ROOT / build / "python"),
         "PATH": f"{ROOT / build / 'bin'}:{os.environ['PATH']}",
@@ -80,7 +80,7 @@ def pytest(label: str, *words: str, build: str = "build", env: dict[str, str] | 
 
 
 def ctest(label: str, build: str, *words: str) -> Command:
-    # each GoogleTest program writes its cases, ctest alone would count programs
+    # each GoogleTest program reports its cases; ctest alone would count programs
     env = {"GTEST_OUTPUT": f"xml:{LOGS}/{label}-gtest/"}
     shutil.rmtree(LOGS / f"{label}-gtest", ignore_errors=True)
     return Command(
@@ -118,7 +118,7 @@ def python_commands() -> list[Command]:
 
 
 def sanitizer_commands() -> list[Command]:
-    """The C++ tests and, each day, a fourth of the fast Python tests under address and undefined behaviour sanitizers.
+    """The C++ tests and, each day, a fourth of the fast Python tests under the address and undefined behaviour sanitizers.
 
     Of a test with many cases some run.
     make test STAGES=sanitizers TILEWRIGHT_SANITIZED_ONE_OF=1                                     each test
@@ -126,9 +126,10 @@ def sanitizer_commands() -> list[Command]:
     """
     find_runtime = ["clang++-19", f"-print-file-name={SANITIZER_RUNTIME}"]
     runtime = subprocess.run(find_runtime, capture_output=True, text=True, check=True).stdout.strip()
-    # Python itself is not instrumented, so its runtime has to be loaded first, and its own leaks are not ours
+    # Python itself is not instrumented, so the sanitizer's runtime must be loaded first, and Python's leaks
+    # are ignored
     env = {"ASAN_OPTIONS": "detect_leaks=0:detect_odr_violation=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
-    # these run compiled code for the most part, which is not instrumented
+    # these mostly run compiled code, which is not instrumented
     left_out = ("models", "examples", "install", "tools", "compat/test_course.py")
     folders = [f"--ignore=tests/{name}" for name in left_out]
     python = pytest(
@@ -175,7 +176,7 @@ def example_commands() -> list[Command]:
 
 
 def no_llvm_commands() -> list[Command]:
-    """Target c alone: CMake's TILEWRIGHT_LLVM=OFF."""
+    """Only target c: CMake's TILEWRIGHT_LLVM=OFF."""
     return [
         Command(["tools/build.sh", "no-llvm"]),
         pytest("no-llvm", "tests/driver/test_without_llvm.py", build="build-no-llvm"),
@@ -183,7 +184,7 @@ def no_llvm_commands() -> list[Command]:
 
 
 def model_commands() -> list[list[Command]]:
-    """Real models, and random ones with open extents, called with shapes that fit and that contradict each other; another
+    """Real models, and random ones with symbolic extents, called with matching and contradicting shapes; a different
     sample each day.
     """
     env = environment("build")
@@ -197,11 +198,11 @@ def model_commands() -> list[list[Command]]:
 
 
 def slow_commands() -> list[Command]:
-    """Everything marked slow, and the fuzzers for longer than in the fast set.
+    """All tests marked slow, and the fuzzers for longer than in the fast set.
 
-    TILEWRIGHT_FUZZ_SEED=fresh make test STAGES=slow    looks elsewhere each time; the seeds are in the log
+    TILEWRIGHT_FUZZ_SEED=fresh make test STAGES=slow    uses new seeds each time; they are in the log
     """
-    # the stage before ran those of examples and install, one after the other since they share dist/
+    # the examples stage ran the tests of examples and install, one after the other since they share dist/
     elsewhere = [f"--ignore=tests/{folder}" for folder in ("examples", "install")]
     fuzzers = [
         Command(
@@ -245,7 +246,7 @@ STAGES = [
 
 
 def run_beside(commands: list[Command], log, limit_s: float) -> str:
-    """Runs the commands two at a time; '' if all succeeded, else why one did not.  `log` gets what each printed as a whole."""
+    """'' if all commands, run two at a time, succeeded, else the reason of one.  `log` gets the output of each as a whole."""
 
     def run(command: Command) -> tuple[str, str]:
         with tempfile.TemporaryFile("w+", errors="replace") as own_log:
@@ -262,7 +263,7 @@ def run_beside(commands: list[Command], log, limit_s: float) -> str:
 
 
 def run_command(command: Command | list[Command], log, limit_s: float) -> str:
-    """'' if the command succeeded, else why not.  Its whole process group ends with it."""
+    """'' if the command succeeded, else the reason.  Its whole process group ends with it."""
     if isinstance(command, list):
         return run_beside(command, log, limit_s)
     log.write(f"$ {' '.join(command.words)[:400]}\n")

@@ -2,11 +2,11 @@
 
 Collects the format text of every UserError and Unsupported in tilewright/ and of every `raise` in python/, and looks for its
 longest literal part in tests/.  tools/untested_errors.txt lists the texts that no test provokes yet; it may only shrink: a
-listed text that is tested or gone must be taken off.
+listed text that is tested now or no longer exists must be removed.
 
 python tools/error_inventory.py           prints one line per violation; exit code 1 if there are any
 python tools/error_inventory.py --list    prints every text, with + if it is tested
-python tools/error_inventory.py --shrink  takes tested and vanished texts off the list
+python tools/error_inventory.py --shrink  removes tested and vanished texts from the list
 """
 
 import ast
@@ -71,7 +71,7 @@ def first_literal(code: str, start: int) -> str | None:
 
 
 def messages_of_cpp(path: str, code: str) -> Iterator[Message]:
-    """Texts of the errors thrown in one C++ file; those built elsewhere and passed in are not seen."""
+    """Texts of the errors thrown in one C++ file, except those that are built elsewhere and passed in."""
     code = COMMENT.sub(lambda match: match[1] or "", code)
     for match in THROWN.finditer(code):
         text = first_literal(code, match.end())
@@ -103,7 +103,7 @@ def messages_of_python(path: str, code: str) -> Iterator[Message]:
 
 
 def collect(root: Path) -> list[Message]:
-    """Every error text of the product, sorted, each once."""
+    """Every error text of the product, sorted, without duplicates."""
     found = set()
     for file in root.joinpath("tilewright").rglob("*"):
         if file.suffix in (".cc", ".h") and file.name != "error.h":
@@ -114,7 +114,7 @@ def collect(root: Path) -> list[Message]:
 
 
 def normalise(text: str) -> str:
-    """Escapes dropped, broken string literals joined, runs of blanks made one."""
+    """The text without escapes, with adjacent string literals joined and runs of blanks replaced by one."""
     text = re.sub(r'"\s*\n\s*[rfR]*"', "", text)
     return " ".join(text.replace("\\n", " ").replace("\\", "").split())
 

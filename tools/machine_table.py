@@ -1,9 +1,9 @@
-"""Writes docs/machines.md: what the rules of schedule/default choose for the same kernels on processors that nobody here owns.
+"""Writes docs/machines.md: the choices of schedule/default for the same kernels on ten processors, by their descriptions alone.
 
-python tools/machine_table.py            writes the page; a test fails while it is not what this prints
+python tools/machine_table.py            writes the page; a test fails if the page differs from this output
 python tools/machine_table.py --print    prints it
 
-Instructions are counted in the assembly text that LLVM makes for the processor, in the innermost loop with most
+Instructions are counted in the assembly text that LLVM generates for the processor, in the innermost loop with the most
 multiply-adds; nothing runs.
 """
 
@@ -30,7 +30,7 @@ def matmul(rows: int, columns: int, terms: int):
 
 
 def product_with_rows(rows: int, columns: int, terms: int):
-    """Of a matrix whose rows are multiplied: the weights of a linear layer as torch has them."""
+    """A product with a matrix whose rows are multiplied: the weights of a linear layer as in torch."""
     a, b = te.placeholder((rows, terms), name="A"), te.placeholder((columns, terms), name="B")
     k = te.reduce_axis((0, terms), "k")
     return te.create_prim_func(

@@ -1,5 +1,4 @@
-"""Compiles a fixed list of programs for ten processors and prints hashes of what becomes of them: a refactor must change none.
-
+"""Compiles a fixed list of programs for ten processors and prints hashes of the results: a refactoring must not change any.
 python tools/replay.py > before.txt              on the old commit, built
 python tools/replay.py --against before.txt      on the new one: prints what differs; exit code 1 if anything does
 python tools/replay.py --part                    a part that takes seconds: the programs of tests and the demo's network
@@ -7,9 +6,9 @@ python tools/replay.py --only haswell mnist      only names that contain these w
 python tools/replay.py --dump FOLDER             also writes each text into FOLDER, for diff -r
 
 A line is "processor/program LOWERED ASSEMBLY": the first hash is of the lowered programs (get_source("lowered")), which
-schedules and lowering make, the second of the assembly text. The ten processors are described by their names alone, so
-that nothing depends on this machine. The list: every program that stands in a file of tests/, kernels that rules
-schedule, the models of ../shared/models, and the networks that the onnx package ships without weights.
+schedules and lowering produce, the second of the assembly text. The ten processors are described only by their names, so
+that nothing depends on this machine. The list: every program in a file of tests/, kernels that rules schedule, the models
+of ../shared/models, and the networks that the onnx package ships without weights.
 """
 
 import argparse
@@ -98,7 +97,7 @@ def programs_of_tests() -> dict[str, object]:
 
 
 def kernels() -> dict[str, object]:
-    """Programs that nobody has scheduled: rules do."""
+    """Programs without a schedule, which the rules schedule."""
     return {
         "matmul_512": matmul(512, 512, 512),
         "matmul_odd": matmul(127, 129, 131),
@@ -145,7 +144,7 @@ def of_model(file: Path) -> Sources:
 
 
 def everything(is_part: bool) -> Iterator[tuple[str, Sources]]:
-    """(name, what makes its texts) of the list."""
+    """(name, function that makes its texts) for each program of the list."""
     for name, program in (programs_of_tests() | kernels()).items():
         yield name, of_program(program)
     yield "fashion_mnist", of_model(ROOT / "examples/fashion_mnist/fashion_mnist.onnx")
@@ -160,7 +159,7 @@ def everything(is_part: bool) -> Iterator[tuple[str, Sources]]:
 
 
 def texts(sources: Sources, target: str) -> dict[str, str]:
-    """Lowered programs and assembly; the error instead, where it cannot be compiled."""
+    """Lowered programs and assembly; the error text instead if it cannot be compiled."""
     try:
         return {form: sources(target, form) for form in ("lowered", "asm")}
     except tilewright.Unsupported as error:
@@ -199,7 +198,7 @@ def main() -> int:
                     file = options.dump / f"{name}.{form}"
                     file.parent.mkdir(parents=True, exist_ok=True)
                     file.write_text(text)
-    # all or nothing: a list that ends where a program failed would look like a shorter list
+    # all or nothing: a list that ended at a failing program would look like a shorter list
     if not options.against:
         print("".join(f"{name} {line}\n" for name, line in lines.items()), end="")
         return 0
@@ -207,7 +206,7 @@ def main() -> int:
 
 
 def report(before_text: str, lines: dict[str, str], is_whole: bool) -> int:
-    """Prints what differs; 1 if anything does. Lines that this run was not asked for are not missed."""
+    """Prints the differences; returns 1 if there are any. Lines that this run does not include are ignored."""
     before = dict(line.split(" ", 1) for line in before_text.splitlines() if line)
     names = sorted(before.keys() | lines.keys()) if is_whole else sorted(lines)
     changed = [name for name in names if before.get(name) != lines.get(name)]

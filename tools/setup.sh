@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Installs what a fresh Debian 12 lacks: the packages of packages.txt and, in .venv, the pinned Python packages.
-#   tools/setup.sh build   what the build and the demo need
-#   tools/setup.sh test    also what tests, linters and benchmarks need
-#   tools/setup.sh peers   what other compilers and libraries need that benchmarks measure, in .venv-peers and .venv-tvm
-# Does nothing, in a fraction of a second, when nothing is missing.
+# Installs what a fresh Debian 12 lacks: the packages of packages.txt and, in .venv, the pinned Python
+# packages.
+#   tools/setup.sh build   for the build and the demo
+#   tools/setup.sh test    also for tests, linters and benchmarks
+#   tools/setup.sh peers   other compilers and libraries that benchmarks measure, in .venv-peers and .venv-tvm
+# Takes a fraction of a second if nothing is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 level=${1:-build}
@@ -30,7 +31,7 @@ if [ ${#missing[@]} -gt 0 ]; then
   rm -f "$log"
 fi
 
-# an environment in the folder $1
+# creates an environment in the folder $1
 make_environment() {
   local folder=$1 python
   [ -x "$folder/bin/python" ] && return
@@ -40,7 +41,7 @@ make_environment() {
   "$python" -m venv "$folder"
 }
 
-# the file $2 into the environment $1; one stamp per requirements file, named by its content
+# installs the requirements file $2 into the environment $1; one stamp per file, named by its content
 install_requirements() {
   local folder=$1 file=$2 stamp
   stamp=$folder/.installed-${file%.txt}-$(sha256sum <"$file" | cut -c1-16)
@@ -50,8 +51,8 @@ install_requirements() {
   rm -f "$folder"/.installed-"${file%.txt}"-*
   touch "$stamp"
 }
-# .venv's `python` finds this clone's package, its `tilewright` starts this clone's program; both once they are built.
-# Paths are relative to .venv.  A wheel that is installed there comes first.
+# Lets .venv's `python` find this clone's package, and its `tilewright` start this clone's program, once they
+# are built. Paths are relative to .venv.  A wheel that is installed there takes precedence.
 link_clone() {
   local packages
   packages=$(echo .venv/lib/python3.*/site-packages)

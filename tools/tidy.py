@@ -1,6 +1,6 @@
 """Runs clang-tidy on the C++ files that changed since they last passed.
 
-A file is checked again when it, a header of this repository that it includes, or .clang-tidy changed; what passed is remembered
+A file is checked again if it, a header of this repository that it includes, or .clang-tidy changed; results are remembered
 in ~/.cache/tilewright/tidy.   python tools/tidy.py [build folder with compile_commands.json]
 """
 
@@ -29,7 +29,7 @@ def own_headers(file: Path, seen: set[Path]) -> set[Path]:
 
 
 def fingerprint(file: Path) -> str:
-    """Changes when anything changes that could change what clang-tidy says about the file."""
+    """A hash of everything that can change clang-tidy's result for the file."""
     digest = hashlib.sha256((ROOT / ".clang-tidy").read_bytes())
     for part in sorted(own_headers(file, set())):
         digest.update(str(part.relative_to(ROOT)).encode() + b"\0" + part.read_bytes())
@@ -37,7 +37,7 @@ def fingerprint(file: Path) -> str:
 
 
 def tidy(build: Path, file: Path) -> tuple[Path, str]:
-    """The file and what clang-tidy complains about, '' if nothing."""
+    """The file and clang-tidy's complaints, '' if there are none."""
     words = ["clang-tidy-19", "--quiet", "-p", str(build), str(file)]
     done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     return file, done.stdout.strip() if done.returncode else ""

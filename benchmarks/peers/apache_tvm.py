@@ -28,7 +28,7 @@ def set_threads(count: int) -> None:
 
 
 class Worker(timing.Worker):
-    """Calls of a product in another process, which times them itself."""
+    """Times a product in another process, which measures the time itself."""
 
     def __init__(self, sizes: list[int]):
         name = "x".join(map(str, sizes)) + f"-{num_threads}"

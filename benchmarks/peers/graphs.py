@@ -1,4 +1,4 @@
-"""The function cases as small ONNX graphs, for peers that run models only."""
+"""The function cases as small ONNX graphs, for peers that only run models."""
 
 import numpy as np
 import onnx
@@ -48,17 +48,17 @@ def graph_of(name: str, arrays: list[np.ndarray], has_weights: bool) -> onnx.Mod
 
 
 def run_function(runner, name: str, arrays: list[np.ndarray], case: dict):
-    """What `runner` makes of the graph of a function case and its inputs; None for a function that has no graph."""
+    """Calls `runner` with the graph of a function case and its inputs; None for a function that has no graph."""
     has_weights = case.get("weights", False)
     graph = graph_of(name, arrays, has_weights)
     return graph and runner(graph, dict(zip("abc", arrays[:1] if has_weights else arrays, strict=False)))
 
 
-BLOCK = 32  # numbers that share a scale
+BLOCK = 32  # values that share a scale
 
 
 def rounded(weight: np.ndarray, dtype: str) -> tuple[np.ndarray, np.ndarray]:
-    """`weight` [k, n] as int8 or int4 with a scale for each block of BLOCK rows: numbers [k, n], scales [k / BLOCK, n]."""
+    """`weight` [k, n] as int8 or int4 with a scale for each block of BLOCK rows: values [k, n], scales [k / BLOCK, n]."""
     rows, columns = weight.shape
     blocks = weight.reshape(rows // BLOCK, BLOCK, columns)
     scale = np.abs(blocks).max(axis=1, keepdims=True) / {"int8": 127, "int4": 7}[dtype]
@@ -66,7 +66,7 @@ def rounded(weight: np.ndarray, dtype: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def run_rounded(runner, arrays: list[np.ndarray], case: dict):
-    """What `runner` makes of the product of the first array by the second, rounded, as onnxruntime's MatMulNBits has it."""
+    """Calls `runner` with the product of the first array and the second, quantized as in onnxruntime's MatMulNBits."""
     a, b = arrays
     numbers, scale = rounded(b, case["weight_dtype"])
     bits = int(case["weight_dtype"][-1])
@@ -91,7 +91,7 @@ def run_rounded(runner, arrays: list[np.ndarray], case: dict):
 
 
 def inputs_for(model: onnx.ModelProto) -> dict[str, np.ndarray]:
-    """Random inputs of the shapes that the file states, 1 for an open extent."""
+    """Random inputs of the shapes that the file declares, with 1 for a symbolic extent."""
     rng = np.random.default_rng(0)
     weights = {tensor.name for tensor in model.graph.initializer}
     inputs = {}

@@ -1,4 +1,4 @@
-"""jax on the CPU, compiled, on one thread or as many as XLA likes."""
+"""jax on the CPU, compiled, on one thread or as many as XLA chooses."""
 
 import os
 
@@ -11,7 +11,7 @@ def version() -> str:
 
 
 def set_threads(num_threads: int) -> None:
-    if num_threads == 1:  # read when the first array is made
+    if num_threads == 1:  # read when the first array is created
         os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
 
 

@@ -8,7 +8,7 @@ def version() -> str:
 
 
 def set_threads(num_threads: int) -> None:
-    """Nothing: OPENBLAS_NUM_THREADS holds."""
+    """Does nothing: OPENBLAS_NUM_THREADS sets the number of threads."""
 
 
 def function(name: str, arrays: list[np.ndarray], case: dict):

@@ -1,4 +1,4 @@
-"""OpenVINO on the CPU, in float32 unless the case is of policy bf16: by itself it takes bfloat16 where the processor has it."""
+"""OpenVINO on the CPU, in float32 unless the case has precision bf16: by default it uses bfloat16 if the processor supports it."""
 
 import numpy as np
 import onnx

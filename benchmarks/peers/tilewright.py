@@ -1,5 +1,5 @@
-"""tilewright as it builds by default; functions are small graphs, of its own tensors, as the other libraries have theirs, and models take
-arrays of numpy.  Threads come from the environment, which run.py sets."""
+"""tilewright with its default settings; functions are small graphs over its own tensors, like those of the other libraries, and
+models take numpy arrays.  The environment, which run.py sets, has the number of threads."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ def version() -> str:
 
 
 def set_threads(num_threads: int) -> None:
-    """Nothing: TILEWRIGHT_NUM_THREADS holds."""
+    """Does nothing: TILEWRIGHT_NUM_THREADS sets the number of threads."""
 
 
 def runner(model, values: list, case: dict):
@@ -47,20 +47,20 @@ def function(name: str, arrays: list[np.ndarray], case: dict):
 
 
 def command_line() -> str:
-    """The program that belongs to the package: of the same build folder, or of the same environment."""
+    """The program that belongs to the package: from the same build folder, or from the same environment."""
     built = Path(tilewright.__file__).absolute().parents[2] / "bin/tilewright"
     return str(built if built.exists() else Path(sys.executable).parent / "tilewright")
 
 
 def explain(path: str, case: dict, num_threads: int) -> dict:
-    """What `tilewright explain --json` says of the model at `path` under the case's policy."""
+    """The output of `tilewright explain --json` for the model at `path` with the case's precision."""
     words = [command_line(), "explain", path, "--json", "--quiet", "--threads", str(num_threads)]
     words += ["--precision", case.get("precision", "exact"), "--weights", case.get("weight_dtype", "float32")]
     return json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
 def explain_function(name: str, arrays: list[np.ndarray], case: dict, num_threads: int) -> dict:
-    """The same of a function's graph."""
+    """The same for a function's graph."""
 
     def of_graph(graph, inputs):
         with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
@@ -96,7 +96,7 @@ def empty_call(what: str):
 
 
 def compile_graph(num_calls: int):
-    """Compiles a graph of so many calls: sums of earlier values, functions of one, matrix products."""
+    """Compiles a graph with this number of calls: sums of earlier values, functions of one value, matrix products."""
     ops = tilewright.relax.op
     weight = tilewright.relax.const(np.full((7, 7), 0.1, "float32"))
     builder = tilewright.relax.BlockBuilder()

@@ -22,7 +22,7 @@ def tensor_of(array: np.ndarray) -> torch.Tensor:
 
 
 def rounded_product(arrays: list[np.ndarray], dtype: str):
-    """By weights of int8, a scale for each column, or int4, in blocks."""
+    """With weights of int8, a scale for each column, or of int4, in blocks."""
     a, b = map(tensor_of, arrays)
     if dtype == "int8":
         scale = b.abs().amax(0) / 127

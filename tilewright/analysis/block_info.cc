@@ -11,7 +11,7 @@
 namespace tilewright::analysis {
 namespace {
 
-// Statements only: blocks do not hide in expressions.
+// Visits statements only: expressions contain no blocks.
 class BlockFinder {
  public:
   std::vector<BlockPlace> found;
@@ -63,7 +63,8 @@ bool mentions(const std::vector<BufferRegion>& regions, const BufferNode* buffer
                      [&](const BufferRegion& region) { return region->buffer.get() == buffer; });
 }
 
-// Another block of the scope that writes what `block` writes, with the buffer; or nothing.
+// Names another block in `scope` that writes a buffer that `block` writes, and the buffer; empty if there is
+// none.
 std::string other_writer(const BlockNode* block, const BlockNode* scope) {
   for (const BlockPlace& other : children_of(scope)) {
     if (other.block() == block) continue;
@@ -164,7 +165,8 @@ std::vector<Block> consumers_of(const BlockNode* block, const BlockNode* scope) 
 
 namespace {
 
-// The path of statements to where we are; a buffer keeps the common part of the paths to its accesses.
+// Tracks the path of statements to the current one; for each buffer, keeps the common prefix of the paths to
+// its accesses.
 class LcaFinder {
  public:
   explicit LcaFinder(bool counts_regions) : counts_regions_(counts_regions) {}
@@ -172,7 +174,7 @@ class LcaFinder {
 
   void visit(const Stmt& stmt) {
     path_.push_back(stmt.get());
-    // where a buffer is made is no access to it
+    // the allocation of a buffer is not an access to it
     if (const auto* block = stmt.as<BlockNode>()) {
       for (const auto* regions : {&block->reads, &block->writes}) {
         if (!counts_regions_) break;
@@ -213,7 +215,7 @@ class LcaFinder {
     while (length < common.size() && length < path_.size() && common[length] == path_[length]) ++length;
     common.resize(length);
   }
-  const bool counts_regions_;  // whether T.reads and T.writes are accesses
+  const bool counts_regions_;  // whether T.reads and T.writes count as accesses
   std::vector<const StmtNode*> path_;
 };
 
@@ -232,7 +234,7 @@ std::unordered_map<const BufferNode*, const StmtNode*> buffer_lcas(const PrimFun
 
 namespace {
 
-// The tag of the thread or, for parallel and vectorized loops, "parallel"; empty if iterations run in order.
+// The tag of the thread, or "parallel" for parallel and vectorized loops; empty if iterations run in order.
 std::string concurrency_of(const StmtNode* stmt) {
   if (const auto* loop = Stmt(stmt).as<ForNode>()) {
     if (loop->for_kind == ForKind::kThreadBinding) return loop->thread_tag;

@@ -1,4 +1,4 @@
-// Questions about blocks and buffers that schedules, lowering and checks ask.
+// Properties of blocks and buffers that schedules, lowering and checks need.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,52 +10,54 @@
 namespace tilewright::analysis {
 using namespace tir;
 
-/// A block at its place.
+/// A block with its surrounding loops and blocks.
 struct BlockPlace {
   BlockRealize realize;
-  std::vector<For> loops;      // between it and the block around it, outermost first
-  std::vector<Block> parents;  // blocks around it, outermost first
+  std::vector<For> loops;      // between the block and the next outer block, outermost first
+  std::vector<Block> parents;  // the enclosing blocks, outermost first
   const BlockNode* block() const { return realize->block.get(); }
 };
 
-/// All blocks executed in `root`, in program order, an outer one before those inside.
+/// All blocks in `root` in program order; an outer block comes before those inside it.
 std::vector<BlockPlace> find_blocks(const Stmt& root);
-/// The block called `name`.  Raises UserError if there is none (naming the nearest) or more than one.
+/// The block called `name`.  Raises UserError if there is none (with the nearest names) or more than one.
 BlockPlace find_block(const Stmt& root, std::string_view name);
 
-/// True if the block sums up: it has an init, or a reduce axis.
+/// True if the block is a reduction: it has an init, or a reduce axis.
 bool is_reduction_block(const BlockNode* block);
 
-/// Empty if `block`, executed inside `scope`, only computes elements of its own: all axes are spatial, it
-/// reads nothing that it writes, and no other block in `scope` writes what it writes.  Else the reason.
+/// Empty if `block`, executed inside `scope`, computes each of its elements once and alone: all axes are
+/// spatial, it does not read a buffer that it writes, and no other block in `scope` writes its buffers.  Else
+/// the reason.
 std::string why_not_complete(const BlockNode* block, const BlockNode* scope);
 inline bool is_complete_block(const BlockNode* block, const BlockNode* scope) {
   return why_not_complete(block, scope).empty();
 }
-/// Empty if `block` is a sum that starts itself: it has an init, its axes are spatial or reduce, reduce axes
-/// do not choose the element that is written, and no other block in `scope` writes that.  Else the reason.
+/// Empty if `block` is a complete reduction: it has an init, its axes are spatial or reduce, reduce axes do
+/// not select the element that is written, and no other block in `scope` writes its buffers.  Else the
+/// reason.
 std::string why_not_reduction(const BlockNode* block, const BlockNode* scope);
 
-/// The blocks directly inside of `scope` (not those inside of these) that write what `block` reads, in
-/// program order, `block` itself left out.
+/// The blocks directly inside `scope` (not nested deeper) that write buffers that `block` reads, in program
+/// order, without `block` itself.
 std::vector<Block> producers_of(const BlockNode* block, const BlockNode* scope);
-/// Those that read what `block` writes.
+/// The blocks directly inside `scope` that read buffers that `block` writes.
 std::vector<Block> consumers_of(const BlockNode* block, const BlockNode* scope);
 
-/// For each buffer that `func` accesses the innermost statement that holds all accesses (a loop, block,
-/// sequence, ...); a buffer of a parameter has the whole body.  T.reads and T.writes count as accesses.
+/// For each buffer that `func` accesses, the innermost statement (loop, block, sequence, ...) that contains
+/// all accesses; for a parameter's buffer, the whole body.  T.reads and T.writes count as accesses.
 std::unordered_map<const BufferNode*, const StmtNode*> buffer_lcas(const PrimFunc& func);
 
-/// The buffers that belong to one iteration of a loop that runs its iterations at the same time: a block
-/// outside of the loop allocates them, but all accesses (T.reads and T.writes do not count) are inside, so
-/// that lowering gives each iteration its own.  By loop (or T.launch_thread statement), each buffer with the
+/// The buffers that lowering gives each iteration of a concurrent loop (parallel, vectorized, threads)
+/// separately: a block outside of the loop allocates the buffer, but all accesses (T.reads and T.writes do
+/// not count) are inside. Maps the loop (or T.launch_thread statement) to its buffers, each under the
 /// innermost such loop.  Threads of a block share buffers of a shared scope; a buffer whose address is taken
-/// is nobody's own.
+/// is never private.
 std::unordered_map<const StmtNode*, std::vector<Buffer>> private_buffers(const PrimFunc& func);
 
-/// True if computing `expr` twice, or not at all, could be noticed: it calls something impure.
+/// True if evaluating `expr` twice, or not at all, would be noticeable: it calls an impure function.
 bool has_side_effect(const PrimExpr& expr);
-/// True if `expr` reads memory, so that its value depends on when it is computed.
+/// True if `expr` reads memory, so that its value depends on when it is evaluated.
 bool reads_memory(const PrimExpr& expr);
 
 }  // namespace tilewright::analysis

@@ -10,14 +10,15 @@ namespace {
 
 using Values = std::vector<std::pair<const VarNode*, int64_t>>;
 
-// At most 2^kMaxVars corners are tried; further variables stay at their first value.
+// At most 2^kMaxVars corners are tried; further variables keep their first value.
 constexpr size_t kMaxVars = 10;
 
-// Of variables in quotients and remainders so many values are tried, and so many points of one condition.
+// The limits on the values tried for a variable in a quotient or remainder, and on the points tried per
+// condition.
 constexpr int64_t kMaxValues = 128, kMaxPoints = 512;
 
-// How many values of each variable are tried besides its ends: those of which a quotient or a remainder is
-// taken, from the innermost on.
+// The number of values of each variable that are tried besides its ends: nonzero for variables in a quotient
+// or a remainder, counted from the innermost variable on.
 std::vector<int64_t> num_between(const PrimExpr& condition, const std::vector<RangedVar>& vars) {
   std::vector<PrimExpr> divided;
   walk(condition, [&](const BinaryOpNode* op) {
@@ -41,7 +42,7 @@ std::vector<int64_t> num_between(const PrimExpr& condition, const std::vector<Ra
   return counts;
 }
 
-// Goes through the corners; true as soon as one refutes.
+// Searches the corners; returns true as soon as one refutes the condition.
 bool search(const PrimExpr& condition, const PrimExpr& assumption, const std::vector<RangedVar>& vars,
             const std::vector<int64_t>& between, size_t next, Values* values) {
   if (next == vars.size()) {

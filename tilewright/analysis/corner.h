@@ -1,4 +1,5 @@
-// Refutation by example: values of loop variables at the ends of their ranges that make a condition false.
+// Refutation by counter-example: values of loop variables at the ends of their ranges that make a condition
+// false.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,17 +10,18 @@
 namespace tilewright::analysis {
 using namespace tir;
 
-/// A variable and the range it runs over.
+/// A variable and its range.
 using RangedVar = std::pair<Var, Range>;
 
-/// The value of `expr` where each variable has the value given; nothing if it uses others, memory or calls.
+/// The value of `expr` with the given values of variables; nullopt if it uses other variables, memory or
+/// calls.
 std::optional<int64_t> evaluate_at(const PrimExpr& expr,
                                    const std::vector<std::pair<const VarNode*, int64_t>>& values);
 
-/// Values for `vars`, each the first or last of its range (ranges may use variables before it), or one of the
-/// first in between where a quotient or remainder is taken of it, at which
-/// `assumption` (may be null) holds and `condition` does not; nothing if there are none or they cannot be
-/// evaluated.  For conditions that are linear these corners decide.
+/// Values for `vars` at which `assumption` (may be null) holds and `condition` does not.  Each value is the
+/// first or last of its range (ranges may use variables before it), or, if a quotient or remainder of the
+/// variable is taken, one of the first in between.  Nullopt if there are none or the condition cannot be
+/// evaluated. For linear conditions, these corners decide.
 std::optional<std::vector<std::pair<const VarNode*, int64_t>>> corner_against(
     const PrimExpr& condition, const PrimExpr& assumption, const std::vector<RangedVar>& vars);
 

@@ -25,7 +25,7 @@ bool uses_any(const PrimExpr& expr, const Vars& vars) {
   return found;
 }
 
-// Whether some axis over which `block` reduces may have no values; null if none may.
+// A condition that is true if some reduce axis of `block` has no values; null if none can be empty.
 PrimExpr is_empty(const BlockNode* block) {
   arith::Analyzer analyzer;
   PrimExpr condition;
@@ -39,10 +39,10 @@ PrimExpr is_empty(const BlockNode* block) {
   return condition;
 }
 
-/// The loops around one block, and what iterates over what.
+/// The loops around one block, and which of them iterate over spatial and reduce axes.
 class Nest {
  public:
-  // loops: those inside of the scope of the block, outermost first
+  // loops: the loops inside the scope of the block, outermost first
   Nest(const BlockRealizeNode* realize, const std::vector<const ForNode*>& loops) : realize_(realize) {
     Vars reduced;
     for (size_t n = 0; n < realize->iter_values.size(); ++n) {
@@ -53,7 +53,7 @@ class Nest {
       return reduced.contains(loop->loop_var.get());
     });
     loops_.assign(outermost, loops.end());
-    // bounds of loops that stay may use others
+    // bounds of loops that stay may use other loops, which then stay too
     for (auto loop = loops_.rbegin(); loop != loops_.rend(); ++loop) {
       const VarNode* var = (*loop)->loop_var.get();
       if (!kept_.contains(var)) {
@@ -65,7 +65,7 @@ class Nest {
     }
   }
 
-  /// Before which loop the init of an empty reduction stands; null: before the block itself.
+  /// The loop before which the init of an empty reduction is placed; null: before the block itself.
   const ForNode* place() const { return loops_.empty() ? nullptr : loops_[0]; }
 
   Stmt init(const PrimExpr& condition) const {
@@ -87,7 +87,7 @@ class Nest {
   }
 
  private:
-  // The part of the block's predicate that does not speak of the reduction.
+  // The part of the block's predicate that does not involve the reduction.
   PrimExpr predicate() const {
     PrimExpr kept = bool_imm(true);
     std::vector<PrimExpr> terms{realize_->predicate};
@@ -112,13 +112,14 @@ class Nest {
 }  // namespace
 
 PrimFunc init_empty_reductions(const PrimFunc& func) {
-  std::vector<const ForNode*> loops;                          // of the scope we are in
-  std::vector<std::pair<const ForNode*, Stmt>> before_loops;  // met inside, to be put in front
+  std::vector<const ForNode*> loops;                          // the loops of the current scope
+  std::vector<std::pair<const ForNode*, Stmt>> before_loops;  // found inside, to be placed before the loop
   return rewrite(
       func,
       [&](auto& self, const SeqStmtNode* node) -> Stmt {
         const std::vector<Stmt> parts = self(node->seq);
-        return parts == node->seq ? Stmt(node) : seq(parts);  // in one sequence with what is put before
+        // in one sequence with the statements placed before
+        return parts == node->seq ? Stmt(node) : seq(parts);
       },
       [&](auto& self, const ForNode* node) -> Stmt {
         loops.push_back(node);
@@ -135,7 +136,7 @@ PrimFunc init_empty_reductions(const PrimFunc& func) {
         return seq(std::move(parts));
       },
       [&](auto& self, const BlockRealizeNode* node) -> Stmt {
-        // a view exists only inside of its block
+        // a view only exists inside its block
         const bool has_init = node->block->init && node->block->match_buffers.empty();
         const PrimExpr condition = has_init ? is_empty(node->block.get()) : PrimExpr();
         Stmt here;

@@ -1,10 +1,11 @@
-// Reductions over nothing: what their output holds when an extent is 0 at run time.
+// Empty reductions: the contents of the output if the extent of a reduction is 0 at run time.
 #pragma once
 #include "tilewright/tir/tir.h"
 
 namespace tilewright::analysis {
 
-/// Before each reduction whose axes may be empty a statement that sets its output to the init if they are:
+/// Inserts, before each reduction whose axes may be empty, a statement that sets the output to the init in
+/// that case:
 ///
 ///   for i, k in T.grid(4, n):                     for i in range(4):
 ///       with T.block("C"):                            if n <= 0:
@@ -12,9 +13,9 @@ namespace tilewright::analysis {
 ///           with T.init(): C[vi] = 0          ->      for k in range(n):
 ///           C[vi] = C[vi] + A[vi, vk]                     (the block as it was)
 ///
-/// A sum over nothing is 0, a product 1, a maximum the smallest value of its dtype (-inf), as the init says.
-/// Loops that iterate over axes of both kinds at once (fused ones) stay as they are.  The same object if
-/// every axis has a constant extent.
+/// An empty sum is 0, an empty product 1, an empty maximum the smallest value of its dtype (-inf), as the
+/// init defines.  Loops that iterate over axes of both kinds at once (fused ones) are left unchanged.
+/// Returns the same object if every axis has a constant extent.
 tir::PrimFunc init_empty_reductions(const tir::PrimFunc& func);
 
 }  // namespace tilewright::analysis

@@ -12,10 +12,10 @@
 namespace tilewright::analysis {
 namespace {
 
-// As int32 or int64.
+// `value` as int32 or int64.
 PrimExpr as_index(const PrimExpr& value) {
   if (arith::is_index(value->dtype)) return value;
-  // larger ones are outside of everything, too
+  // larger values are outside of every buffer as well
   if (value->dtype == DataType::uint(64) && !is<IntImmNode>(value))
     return tir::cast(kInt64, tir::min(value, make_const_int(value->dtype, INT64_MAX)));
   return tir::cast(kInt64, value);
@@ -37,7 +37,7 @@ Extreme either(const PrimExpr& condition, const Extreme& a, const Extreme& b) {
   return result;
 }
 
-// Of two parts of an index that share no variable.
+// Joins the extremes of two parts of an index that share no variable.
 Extreme joined(PrimExpr value, const Extreme& a, const Extreme& b) {
   Extreme result{std::move(value), a.at};
   result.at.insert(b.at.begin(), b.at.end());
@@ -81,7 +81,7 @@ class Finder {
   }
 
   const std::vector<RangedVar>& loops_;
-  std::vector<PrimExpr> conditions_;  // that were assumed
+  std::vector<PrimExpr> conditions_;  // assumed so far
 };
 
 void Finder::assume(const PrimExpr& condition) {
@@ -108,7 +108,7 @@ std::optional<Extremes> Finder::of(const PrimExpr& expr) {
   if (op->kind == Kind::kFloorMod || op->kind == Kind::kMod)
     return of_remainder(op->a, op->b, op->kind == Kind::kFloorMod);
   auto found = of_operator(op);
-  // other integers wrap
+  // other integer types wrap around
   return arith::is_index(op->dtype) ? found : within(std::move(found), op->dtype);
 }
 
@@ -122,7 +122,7 @@ std::optional<Extremes> Finder::of_var(const PrimExpr& var) const {
   return std::nullopt;
 }
 
-// Where all values fit in `dtype`.
+// The extremes, valid only where all values fit in `dtype`.
 std::optional<Extremes> Finder::within(std::optional<Extremes> found, DataType dtype) {
   if (!found || !dtype.is_integral()) return std::nullopt;
   PrimExpr &first = found->first.value, &last = found->last.value;
@@ -174,7 +174,7 @@ std::optional<Extremes> Finder::of_operator(const BinaryOpNode* op) {
   const auto at = [&](const Extreme& x, const Extreme& y) {
     return joined(binary(op->kind, x.value, y.value), x, y);
   };
-  // up if the operand that no loop changes is not negative, else down
+  // increasing if the operand that does not depend on loops is not negative, else decreasing
   const auto turned = [&](const Extremes& moving, const PrimExpr& fixed, const auto& value) {
     const Extreme first{value(moving.first.value), moving.first.at};
     const Extreme last{value(moving.last.value), moving.last.at};
@@ -205,8 +205,8 @@ std::optional<Extremes> Finder::of_operator(const BinaryOpNode* op) {
   }
 }
 
-// Between its ends `value` takes all values, so that the last one below a multiple of the divisor is reached,
-// or else `value` itself does not pass one.
+// `value` takes all values between its ends, so either it reaches the last one below a multiple of the
+// divisor, or it passes no multiple.
 std::optional<Extremes> Finder::of_remainder(const PrimExpr& value, const PrimExpr& divisor, bool is_floor) {
   if (depends(divisor) || !depends(value) || !takes_all(value)) return std::nullopt;
   const auto found = of(value), by = of(divisor);
@@ -230,7 +230,7 @@ std::optional<Extremes> Finder::of_remainder(const PrimExpr& value, const PrimEx
     const PrimExpr first = least(low, high), last = largest(low, high);
     return Extremes{at(first, floormod(first, d)), at(last, floormod(last, d)), nullptr};
   }
-  // truncated: the sign of the value; the mirror image below zero
+  // truncated division: the sign of the value; mirrored below zero
   const PrimExpr zero = make_const_int(low->dtype, 0);
   const PrimExpr up_first = least(low, high), up_last = largest(tir::max(low, zero), high);
   const PrimExpr down_first = zero - largest(tir::max(zero - high, zero), zero - low);
@@ -240,7 +240,8 @@ std::optional<Extremes> Finder::of_remainder(const PrimExpr& value, const PrimEx
                   either(high < 0, down(down_last), at(up_last, floormod(up_last, d))), nullptr};
 }
 
-// Whether `expr`, which depends on loops and whose operands share none, has no gaps between its extremes.
+// True if `expr`, which depends on loops and whose operands share none, takes all values between its
+// extremes.
 bool Finder::takes_all(const PrimExpr& expr) const {
   if (!depends(expr) || expr.as<VarNode>()) return true;
   if (const auto* op = expr.as<CastNode>()) return takes_all(op->value);
@@ -258,7 +259,7 @@ bool Finder::takes_all(const PrimExpr& expr) const {
   }
 }
 
-// Values of loop variables at which `expr`, which takes all values between its extremes, is `value`.
+// Values of loop variables at which `expr` equals `value`; `expr` takes all values between its extremes.
 Substitution Finder::reach(const PrimExpr& expr, const PrimExpr& value) {
   if (!depends(expr)) return {};
   if (const auto* var = expr.as<VarNode>()) return {{var, value}};

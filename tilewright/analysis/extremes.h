@@ -1,4 +1,4 @@
-// The smallest and the largest value of an index, exactly, by the sizes that loops have.
+// The exact smallest and largest value of an index, as expressions of the loops' sizes.
 #pragma once
 #include <optional>
 
@@ -9,17 +9,17 @@ namespace tilewright::analysis {
 
 struct Extreme {
   PrimExpr value;
-  Substitution at;  // the values of loop variables at which the index is that
+  Substitution at;  // the values of the loop variables at which the index has this value
 };
 
 struct Extremes {
   Extreme first, last;
-  PrimExpr valid;  // where it does not hold nothing is known; null: always
+  PrimExpr valid;  // if it does not hold nothing is known; null: always holds
 };
 
-/// Of `index` while each of `loops`, whose ranges use none of their variables, runs at least once; nothing
-/// if they cannot be written down: memory is read, a variable counts twice, or an operator has its extremes
-/// somewhere between.  The values are int32 or int64; their arithmetic is meant to be exact
+/// The extremes of `index` while each of `loops` runs at least once; the loops' ranges use none of their
+/// variables. Nullopt if they cannot be expressed: memory is read, a variable occurs twice, or an operator
+/// has its extremes in between.  The values are int32 or int64; their arithmetic must be exact
 /// (arith/expr_util.h, in_int64).
 std::optional<Extremes> extremes(const PrimExpr& index, const std::vector<RangedVar>& loops);
 

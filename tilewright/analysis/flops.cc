@@ -31,7 +31,7 @@ bool is_arithmetic(ir::Kind kind) {
          kind == ir::Kind::kDiv || kind == ir::Kind::kMin || kind == ir::Kind::kMax;
 }
 
-// Extents are small expressions of constants and symbolic sizes.
+// The value of an extent, a small expression of constants and symbolic sizes.
 Count value_of(const PrimExpr& expr, const SizeOf& size_of) {
   if (const auto* number = expr.as<ir::IntImmNode>()) return number->value;
   if (const auto* var = expr.as<VarNode>()) return size_of ? size_of(var) : Count();
@@ -46,7 +46,7 @@ Count value_of(const PrimExpr& expr, const SizeOf& size_of) {
     case ir::Kind::kSub: return *b == INT64_MIN ? Count() : sum(a, -*b);
     case ir::Kind::kMin: return std::min(*a, *b);
     case ir::Kind::kMax: return std::max(*a, *b);
-    // sizes are not negative: floor and truncation agree
+    // sizes are not negative, so floor and truncation agree
     case ir::Kind::kFloorDiv:
     case ir::Kind::kDiv: return *a >= 0 && *b > 0 ? Count(*a / *b) : Count();
     case ir::Kind::kFloorMod:
@@ -57,10 +57,10 @@ Count value_of(const PrimExpr& expr, const SizeOf& size_of) {
 
 class Counter {
  public:
-  /// vector_bytes  lanes of whole vectors are counted; 0: operations
+  /// vector_bytes: count lanes of whole vectors of this size; 0: count operations
   Counter(const SizeOf& size_of, int64_t vector_bytes) : size_of_(size_of), vector_bytes_(vector_bytes) {}
 
-  // The operations of one execution of `node`.
+  // The number of operations of one execution of `node`.
   Count count(const ir::Object* node) {
     Count total = 0;
     walk(
@@ -115,7 +115,8 @@ class Counter {
  private:
   Count count_loop(const ForNode* loop) {
     const Count extent = value_of(loop->extent, size_of_);
-    if (loop->annotations.get_bool(kMatrixTiles, false))  // all of an instruction's lanes do work
+    // an instruction on matrix tiles uses all of its lanes
+    if (loop->annotations.get_bool(kMatrixTiles, false))
       return product(extent, Counter(size_of_, 0).count(loop->body.get()));
     if (vector_bytes_ == 0 || loop->for_kind != ForKind::kVectorized)
       return product(extent, count(loop->body.get()));
@@ -133,12 +134,13 @@ class Counter {
     return total;
   }
 
-  // Whether integers are elements of buffers, and not where they lie.
+  // True if integers are values of buffer elements, not indices.
   bool is_of_elements(const BinaryOpNode* op) {
     return is_stored_ && op->dtype.is_integral() && has_load(op);
   }
 
-  // Asked of each operation of an expression: answers are kept.
+  // True if `expr` loads from a buffer.  Answers are cached, since it is asked for each operation of an
+  // expression.
   bool has_load(const ir::Object* expr) {
     if (const auto known = has_load_.find(expr); known != has_load_.end()) return known->second;
     bool found = false;
@@ -161,7 +163,7 @@ class Counter {
     return first && second ? Count(std::max(*first, *second)) : Count();
   }
 
-  // What an operation on `dtype` counts.
+  // The count of one operation on `dtype`.
   Count lanes(DataType dtype) const {
     if (dtype.is_scalable()) return {};
     if (vector_bytes_ == 0) return dtype.lanes;
@@ -179,9 +181,9 @@ class Counter {
 
   const SizeOf& size_of_;
   const int64_t vector_bytes_;
-  Count vector_extent_ = 1;  // of the vectorized loops around
+  Count vector_extent_ = 1;  // of the enclosing vectorized loops
   std::unordered_map<const ir::Object*, bool> has_load_;
-  bool is_stored_ = false;  // what is counted is part of a value that is stored
+  bool is_stored_ = false;  // true inside a value that is stored
 };
 
 }  // namespace

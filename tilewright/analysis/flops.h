@@ -1,4 +1,4 @@
-// How much arithmetic a loop program does.
+// Counts the arithmetic operations of a loop program.
 #pragma once
 #include <functional>
 #include <optional>
@@ -7,19 +7,19 @@
 
 namespace tilewright::analysis {
 
-/// The value of a symbolic size, or nothing if it is unknown.
+/// The value of a symbolic size, or nullopt if it is unknown.
 using SizeOf = std::function<std::optional<int64_t>(const tir::VarNode*)>;
 
-/// Operations of one call of `func` on floats, and on integers that buffers hold, with or without blocks:
+/// The operations of one call of `func` on floats and on integers in buffers, with or without blocks:
 /// additions, subtractions, multiplications, divisions, minima, maxima and calls of math functions count one
 /// each, a vector as many as it has lanes.  Arithmetic of indices and conditions does not count.  Of two
-/// branches the longer counts, of a block's init nothing: it runs once for each output. Nothing if a loop has
-/// no known extent, there is a while loop, or the number does not fit.
+/// branches the longer one counts; the init of a block does not count, since it runs once per output.
+/// Nullopt if a loop's extent is unknown, there is a while loop, or the number overflows.
 std::optional<int64_t> count_flops(const tir::PrimFunc& func, const SizeOf& size_of = {});
 
-/// The lanes of the instructions that do these operations: an operation in a vectorized loop or on a vector
-/// takes instructions on whole vectors of `vector_bytes`, any other takes one of them; instructions on matrix
-/// tiles are used whole.  count_flops over this is the part of the lanes that does work.
+/// The lanes of the instructions that perform these operations: an operation in a vectorized loop or on a
+/// vector uses whole vectors of `vector_bytes`, any other operation uses one whole vector; instructions on
+/// matrix tiles count as full.  count_flops divided by this is the share of the lanes that do useful work.
 std::optional<int64_t> count_lanes(const tir::PrimFunc& func, int64_t vector_bytes,
                                    const SizeOf& size_of = {});
 

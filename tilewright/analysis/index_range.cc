@@ -12,7 +12,7 @@ namespace {
 
 using MaybeRange = std::optional<IndexRange>;
 
-// A sum of terms, each a constant times something that is no sum, and a constant.
+// A constant plus a sum of terms, each a constant times an expression that is not a sum.
 struct Sum {
   std::vector<std::pair<PrimExpr, int64_t>> terms;
   int64_t constant = 0;
@@ -70,7 +70,7 @@ MaybeRange product(const IndexRange& a, const IndexRange& b) {
   if (b.is_point() && as_const_int(b.min, &factor)) return scale(a, factor);
   if (a.is_point() && as_const_int(a.min, &factor)) return scale(b, factor);
   if (a.is_point() && b.is_point()) return point(a.min * b.min);
-  return std::nullopt;  // i * n: the sign of n is not known here
+  return std::nullopt;  // i * n: the sign of n is unknown here
 }
 
 MaybeRange divided(const IndexRange& a, int64_t divisor) {

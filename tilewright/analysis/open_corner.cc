@@ -11,10 +11,10 @@
 namespace tilewright::analysis {
 namespace {
 
-// At most 2^kMaxVars corners are tried; further variables stay at their first value.
+// At most 2^kMaxVars corners are tried; further variables keep their first value.
 constexpr size_t kMaxVars = 4;
 
-/// Goes through the corners of loops that surely run.
+/// Searches the corners of loops that run at least once.
 class Search {
  public:
   Search(const std::vector<RangedVar>& loops, PrimExpr assumption, std::vector<PrimExpr> outside)
@@ -67,14 +67,14 @@ class Search {
 
   const std::vector<RangedVar>& loops_;
   PrimExpr assumption_;
-  std::vector<PrimExpr> outside_;  // one of them shall hold
+  std::vector<PrimExpr> outside_;  // one of these conditions must hold
   std::vector<bool> is_varied_;
   size_t num_varied_ = 0;
   arith::Analyzer analyzer_;
   Substitution values_;
 };
 
-// Whether the index is in the extent for all sizes, by bounds alone.
+// True if bounds alone show that the index is in the extent for all sizes.
 bool is_inside(const std::vector<PrimExpr>& outside, const PrimExpr& assumption,
                const std::vector<RangedVar>& loops) {
   arith::Analyzer analyzer;

@@ -1,5 +1,5 @@
-// Refutation by example where extents are open: ends of loops at which an index leaves its extent, whatever
-// the sizes are with which the loops run.
+// Refutation by counter-example with symbolic extents: ends of loops at which an index leaves its extent, for
+// all sizes with which the loops run.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,13 +9,13 @@
 namespace tilewright::analysis {
 
 struct OpenCorner {
-  PrimExpr index;      // its value there
-  std::string values;  // of the loops that it uses: "i = n - 1"
+  PrimExpr index;      // the index at this corner
+  std::string values;  // of the loops that the index uses: "i = n - 1"
 };
 
 /// A corner of `loops` (outermost first; ranges may use variables before it) at which `assumption` (may be
-/// null) holds and `index` is surely outside of 0 .. extent - 1 for all sizes with which each loop runs;
-/// nothing if that can be shown of none.
+/// null) holds and `index` is outside of 0 .. extent - 1 for all sizes with which each loop runs; nullopt if
+/// none can be shown.
 std::optional<OpenCorner> open_corner_outside(const PrimExpr& index, const PrimExpr& extent,
                                               const PrimExpr& assumption,
                                               const std::vector<RangedVar>& loops);

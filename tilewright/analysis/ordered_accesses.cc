@@ -16,7 +16,7 @@ bool has_view(const BlockNode* block, const Buffer& buffer) {
                      [&](const MatchBufferRegion& view) { return view->source->buffer == buffer; });
 }
 
-// Whether the block itself, not one inside, does more with the buffer than to load and store.
+// True if the block itself, not one inside it, uses the buffer other than by loads and stores.
 bool passes_pointer_on(const BlockNode* block, const Buffer& buffer) {
   bool found = has_view(block, buffer);
   walk(
@@ -69,7 +69,7 @@ class Collector {
     if (!can_be_followed(condition)) return perhaps(stmt);
     return {.stmt = stmt, .condition = std::move(condition), .is_start = is_start};
   }
-  // A condition of which nothing is known.
+  // A step with a condition about which nothing is known.
   static Step perhaps(const Object* stmt) {
     return {.stmt = stmt, .condition = make_var("perhaps", kBoolType)};
   }
@@ -100,7 +100,7 @@ class Collector {
     });
   }
 
-  // vk == 0 and vl == 0, where these are the starts of reduce axes around
+  // True if `condition` is like vk == 0 and vl == 0, comparing enclosing reduce axes to their first values.
   bool is_start(const PrimExpr& condition) const {
     if (const auto* both = condition.as<AndNode>()) return is_start(both->a) && is_start(both->b);
     const auto* equal = condition.as<EQNode>();
@@ -166,7 +166,7 @@ class Collector {
     }
   }
 
-  // Statements whose parts run in an order, or under conditions, that are not followed.
+  // Statements whose parts run in an order, or under conditions, that are not analysed.
   void visit_other(const Stmt& stmt) {
     if (const auto* attr = stmt.as<AttrStmtNode>(); attr && attr->attr_key == "thread_extent") {
       if (const auto* axis = attr->node.as<IterVarNode>())

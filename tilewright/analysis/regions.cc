@@ -8,7 +8,7 @@
 namespace tilewright::analysis {
 namespace {
 
-using Box = std::vector<IndexRange>;  // one per dimension
+using Box = std::vector<IndexRange>;  // one range per dimension
 
 IndexRange whole_dimension(const Buffer& buffer, size_t dim) {
   const PrimExpr& extent = buffer->shape[dim];
@@ -21,7 +21,7 @@ Box whole_buffer(const Buffer& buffer) {
   return box;
 }
 
-// The boxes touched so far, one per buffer.
+// The box touched so far in each buffer.
 struct Touched {
   std::vector<std::pair<Buffer, Box>> boxes;
 
@@ -67,7 +67,7 @@ class Collector {
   }
 
  private:
-  // Before anything is bounded: what is allocated, viewed and written inside.
+  // Collects the allocations, views and writes inside, before anything is bounded.
   void survey(const Stmt& root) {
     auto appears = [&](const Buffer& buffer) { by_data_.try_emplace(buffer->data.get(), buffer); };
     auto allocated = [&](const Buffer& buffer) {
@@ -152,7 +152,7 @@ class Collector {
     return false;
   }
 
-  // Runs only where a condition holds.
+  // Visits expressions that are evaluated only under a condition.
   void visit_guarded(const ObjectRef& root) {
     ++num_guards_;
     visit(root);
@@ -181,7 +181,7 @@ class Collector {
   bool visit_call(const tir::CallNode* call) {
     const auto* op = call->op.as<OpNode>();
     if (!op) return true;
-    if (op->name == "tir.prefetch") return false;  // a hint reads nothing
+    if (op->name == "tir.prefetch") return false;  // a hint, which reads nothing
     if (op->name == "tir.if_then_else") {
       visit(call->args[0]);
       visit_guarded(call->args[1]);
@@ -205,7 +205,7 @@ class Collector {
     return false;
   }
 
-  // A pointer is passed on: everything behind it may be touched.
+  // Marks everything behind a pointer as touched, because it is passed on.
   void touch_all(const tir::VarNode* data, bool is_read, bool is_written) {
     auto found = by_data_.find(data);
     if (found == by_data_.end()) return;
@@ -213,7 +213,7 @@ class Collector {
     if (is_written) touch(&writes_, found->second, whole_buffer(found->second));
   }
 
-  // Counts for the buffer itself, or for what it views; buffers allocated inside do not count.
+  // Touches the buffer itself, or the buffer that it is a view of; buffers allocated inside do not count.
   void touch(Touched* touched, const Buffer& buffer, Box box) {
     if (inner_.contains(buffer.get())) return;
     if (declared_.contains(buffer.get())) {
@@ -226,8 +226,8 @@ class Collector {
     touch(touched, view->second->buffer, through_view(buffer, view->second, box));
   }
 
-  // An element [i, j] of a view is element [min + i, min + j] of the region's last dimensions if the extents
-  // agree.
+  // Translates a box of a view: element [i, j] of a view is element [min + i, min + j] of the region's last
+  // dimensions if the extents agree.
   Box through_view(const Buffer& view, const BufferRegion& source, const Box& box) {
     Box region = box_of(source);
     if (view->shape.size() > region.size()) return region;
@@ -249,8 +249,8 @@ class Collector {
     return min && min->is_point();
   }
 
-  // What `index` is, if it can be told also where no condition around holds: elements of buffers need not be
-  // there then.
+  // The range of `index` if it is also valid outside of the enclosing conditions: under a false condition,
+  // elements of buffers may not exist.
   std::optional<IndexRange> place_of(const PrimExpr& index) {
     bool has_load = false;
     if (num_guards_ > 0) walk(index, [&](const BufferLoadNode*) { has_load = true; });
@@ -276,10 +276,10 @@ class Collector {
   }
 
   IndexScope scope_;
-  int num_guards_ = 0;                                         // conditions around
+  int num_guards_ = 0;                                         // number of enclosing conditions
   std::unordered_set<const BufferNode*> inner_, declared_;     // allocated, declared inside
-  std::unordered_map<const BufferNode*, BufferRegion> views_;  // match_buffers made inside
-  std::unordered_map<const tir::VarNode*, Buffer> by_data_;    // which buffer a pointer belongs to
+  std::unordered_map<const BufferNode*, BufferRegion> views_;  // match_buffers inside
+  std::unordered_map<const tir::VarNode*, Buffer> by_data_;    // the buffer that each pointer belongs to
   Touched reads_, writes_;
 };
 

@@ -41,7 +41,7 @@ class Values {
                       expr_text(ref_as<PrimExprNode>(known->second)), expr_text(value));
   }
 
-  // `own`, an extent or the like of a parameter, is `given` from now on.
+  // Records that `own`, an extent, stride or offset of a parameter, equals `given`.
   void match(const Buffer& buffer, const PrimExpr& own, const PrimExpr& given) {
     if (const auto* var = own.as<VarNode>()) return set(Var(var), cast(var->dtype, given));
     if (!structural_equal(own, cast(own->dtype, given)))

@@ -10,7 +10,8 @@
 namespace tilewright::analysis {
 namespace {
 
-// What follows such a statement, or the next iteration of a loop around it, may never be reached.
+// True if `stmt` may end early; the statements after it, and the next iterations of loops around it, may then
+// not be reached.
 bool may_stop(const Stmt& stmt) {
   bool found = false;
   walk(
@@ -22,8 +23,7 @@ bool may_stop(const Stmt& stmt) {
   return found;
 }
 
-// Lane `n` of a vector; null if it has parts that are no arithmetic of ramps, or as many lanes as the
-// machine.
+// Lane `n` of a vector; null if parts of it are not arithmetic on ramps, or if it is scalable.
 PrimExpr lane_of(const PrimExpr& vector, const PrimExpr& n) {
   if (vector->dtype.is_scalar()) return vector;
   if (vector->dtype.lanes & DataType::kScalable) return nullptr;
@@ -59,9 +59,9 @@ class Walk {
   PrimExpr in_loops(const PrimExpr& expr) const { return values_.empty() ? expr : substitute(expr, values_); }
 
   const SureVisitor& visitor_;
-  std::vector<RangedVar> loops_;  // around, outermost first
-  Substitution values_;           // of axes and let variables, by the loops
-  PrimExpr assumption_;           // the predicates of the blocks around; null: none
+  std::vector<RangedVar> loops_;  // enclosing loops, outermost first
+  Substitution values_;           // of axes and let variables, in terms of loop variables
+  PrimExpr assumption_;           // the predicates of the enclosing blocks; null: none
 };
 
 void Walk::loop(const Var& var, const PrimExpr& min, const PrimExpr& extent, const Stmt& body) {
@@ -91,7 +91,7 @@ void Walk::block(const BlockRealizeNode* realize) {
   assumption_ = outside;
 }
 
-// It runs once for the spatial axes, also if there is nothing to reduce.
+// The init runs once per value of the spatial axes, also if the reduction is empty.
 void Walk::init(const BlockRealizeNode* realize) {
   const std::vector<IterVar>& axes = realize->block->iter_vars;
   const auto is_used_by = [&](const RangedVar& loop, bool is_spatial) {
@@ -148,7 +148,7 @@ void Walk::stmt(const Stmt& stmt) {
   }
 }
 
-// Loads that are read whenever `expr` is; an address may lie behind the end.
+// Visits the loads that are executed whenever `expr` is; an address_of may point behind the end.
 void Walk::expr(const PrimExpr& expr) {
   walk(
       expr, [&](const AndNode* node) { return this->expr(node->a), false; },
@@ -189,7 +189,7 @@ void Walk::access(const Buffer& buffer, const std::vector<PrimExpr>& indices, co
   }
 }
 
-// False if it is not known.
+// Sets the element counts; returns false if they are unknown.
 bool Walk::count_elements(const std::vector<PrimExpr>& indices, SureAccess* access) const {
   if (!access->buffer->strides.empty()) return false;
   access->element = access->num_elements = imm(0, kInt64);
@@ -238,7 +238,7 @@ void Walk::divisions(const PrimExpr& index, const Span& where) {
 }  // namespace
 
 Span SureAccess::place() const {
-  // a variable knows only where it was defined
+  // a variable only has the span of its definition
   return written->span && !is<VarNode>(written) ? written->span : where;
 }
 

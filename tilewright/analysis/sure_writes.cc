@@ -9,7 +9,7 @@
 namespace tilewright::analysis {
 namespace {
 
-// base, base + 1, ... of an index that takes all values in between.
+// The interval base, base + 1, ... of an index that takes all values in between.
 arith::Interval dense_interval(const arith::IterSum& sum, arith::Analyzer& analyzer) {
   PrimExpr last = sum.base;
   for (const arith::IterSplit& split : sum.args) last = last + (split.extent - 1) * split.scale;
@@ -39,7 +39,7 @@ void conjuncts_of(const PrimExpr& condition, std::vector<PrimExpr>* parts) {
   }
 }
 
-// Whether the guard `part` lets through every element of `needed`: it bounds one of the indices from above.
+// True if the guard `part`, which bounds one of the indices from above, holds for every element of `needed`.
 bool keeps(const PrimExpr& part, const SureStore& store, const arith::IntervalRegion& needed,
            arith::Analyzer& analyzer) {
   const auto* less = part.as<LTNode>();
@@ -52,7 +52,7 @@ bool keeps(const PrimExpr& part, const SureStore& store, const arith::IntervalRe
   return false;
 }
 
-// The loops and the outermost loop variable of one question.
+// The loops and the outermost loop variable of one query.
 struct Turn {
   const ForNode* loop;
   const std::vector<const ForNode*>& around;
@@ -67,7 +67,8 @@ bool is_same(const Step& a, const Step& b) {
   return a.stmt == b.stmt && a.part == b.part && a.var == b.var && a.condition == b.condition;
 }
 
-// The first step that the paths do not share, if that is one of parts in order, the write's the earlier one.
+// The first step at which the paths differ, if it is a step of parts in order and the write's part is the
+// earlier one.
 std::optional<size_t> where_before(const PlacedAccess& write, const PlacedAccess& read) {
   size_t depth = 0;
   while (depth < write.path.size() && depth < read.path.size() &&
@@ -87,16 +88,17 @@ bool uses_any(const PrimExpr& expr, const std::vector<Var>& vars) {
   return found;
 }
 
-// A write under "all reduce axes are at their start", in a turn in which they need not be: whether it has
-// happened in the first turn of those loops, for the same element.
+// For a write guarded by "all reduce axes are at their first value", in an iteration where they need not be:
+// true if the write happened in the first iteration of those loops, for the same element.
 bool has_run_at_start(const PrimExpr& start, const PlacedAccess& write, size_t depth,
                       arith::Analyzer& analyzer) {
   Substitution first;
-  std::vector<Var> loops;  // around both that `start` speaks of
+  std::vector<Var> loops;  // enclosing both, and used by `start`
   std::vector<PrimExpr> guards;
   for (size_t n = 0; n < depth; ++n) {
     const Step& step = write.path[n];
-    // a loop whose range changes may not have had this turn at the start
+    // a loop whose range changes may not have had this iteration when the reduce axes were at their first
+    // value
     if (step.var && (uses_any(step.range->min, loops) || uses_any(step.range->extent, loops))) return false;
     if (step.var && uses_any(start, {step.var})) {
       first[step.var.get()] = step.range->min;
@@ -104,7 +106,7 @@ bool has_run_at_start(const PrimExpr& start, const PlacedAccess& write, size_t d
     }
     if (step.condition) guards.push_back(step.condition);
   }
-  // each variable is that of a loop inside of the turn: the start is not in another one
+  // each variable belongs to a loop inside the iteration, so the first value is not in another iteration
   bool starts_inside = true;
   walk(start, [&](const VarNode* var) { starts_inside &= first.contains(var); });
   if (!starts_inside || !analyzer.can_prove(substitute(start, first))) return false;
@@ -123,7 +125,7 @@ std::optional<SureStore> store_below(const PlacedAccess& write, size_t depth, co
   for (size_t n = 0; n < write.path.size(); ++n) {
     const Step& step = write.path[n];
     if (step.var && n > depth) {
-      // a loop that may have no turns in some turns outside
+      // a loop that may have no iterations in some outer iterations
       if (!analyzer.can_prove(step.range->extent > 0) && uses_any(step.range->extent, inner)) return {};
       store.loops.emplace_back(step.var, step.range);
     } else if (step.condition && n > depth) {
@@ -137,7 +139,7 @@ std::optional<SureStore> store_below(const PlacedAccess& write, size_t depth, co
   return store;
 }
 
-// What the read may touch while the loops of its path behind `depth` run.
+// The elements that the read may touch while the loops of its path deeper than `depth` run.
 arith::IntervalRegion touched(const PlacedAccess& access, size_t depth, arith::Analyzer& analyzer) {
   arith::Domains domains;
   PrimExpr condition = bool_imm(true);
@@ -174,7 +176,8 @@ bool is_covered(const PlacedAccess& read, const PlacedAccess& write, const Buffe
   }
   const std::optional<SureStore> store = store_below(write, *depth, turn, analyzer);
   if (!store) return false;
-  // conditions around both hold; after the question what runs at the start, when others may hold
+  // conditions around both hold; those on inner variables hold only afterwards, when different values may
+  // apply
   std::vector<Var> inner;
   for (size_t n = 0; n < read.path.size(); ++n) {
     const Step& step = read.path[n];
@@ -224,7 +227,7 @@ bool writes_all(const SureStore& store, const arith::IntervalRegion& needed, ari
   std::vector<PrimExpr> parts;
   conjuncts_of(analyzer.simplify(store.predicate), &parts);
   if (store.indices.empty()) return parts.empty();
-  // a condition on what is outside lets all turns of the loops run, or none
+  // a condition on outer values lets all iterations of the loops run, or none
   std::vector<PrimExpr> on_loops;
   for (const PrimExpr& part : parts) {
     if (uses_any(part, loops))

@@ -1,4 +1,4 @@
-// How often loops turn.
+// The number of iterations of loops.
 #pragma once
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/tir/builder.h"
@@ -6,13 +6,13 @@
 namespace tilewright::analysis {
 using namespace tir;
 
-/// Whether a loop of this extent surely turns: it is a constant above 0.
+/// True if a loop of this extent surely runs: the extent is a constant above 0.
 inline bool turns_at_least_once(const PrimExpr& extent) {
   int64_t count;
   return as_const_int(extent, &count) && count > 0;
 }
 
-/// Tells `analyzer` that a loop of this extent runs at least once: no factor of it is 0.
+/// Tells `analyzer` that a loop of this extent runs at least once, so that no factor of the extent is 0.
 inline void require_turn(arith::Analyzer* analyzer, const PrimExpr& extent) {
   if (!arith::is_index(extent->dtype)) return;
   analyzer->require(extent >= 1);

@@ -1,4 +1,4 @@
-// The state of one verification; verify.h says what it checks.
+// The state of one verification; verify.h lists the checks.
 #pragma once
 #include <unordered_map>
 #include <unordered_set>
@@ -40,11 +40,11 @@ class Verifier {
 
   const VerifyOptions& options_;
   std::unordered_set<const VarNode*> variables_,
-      ever_defined_;  // that can be used here; that were defined so far
+      ever_defined_;  // usable here; defined so far
   std::unordered_set<const BufferNode*> buffers_, ever_buffers_;
-  std::vector<RangedVar> ranges_;  // of loops and axes around, outermost first
+  std::vector<RangedVar> ranges_;  // of the enclosing loops and axes, outermost first
   std::unordered_map<const VarNode*, const ForNode*> loops_;
-  std::vector<std::pair<std::string, std::string>> threads_;  // tags and loop names around
+  std::vector<std::pair<std::string, std::string>> threads_;  // tags and names of the enclosing thread loops
 };
 
 }  // namespace tilewright::analysis

@@ -1,4 +1,4 @@
-// Scopes of variables and buffers, dtypes, loops.  Blocks are in verify_block.cc.
+// Checks scopes of variables and buffers, dtypes and loops.  Blocks are checked in verify_block.cc.
 #include "tilewright/analysis/verify.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ bool is_thread_tag(std::string_view tag) {
   return tag.starts_with("vthread") || tag == "cthread";
 }
 
-// T.vscale() times a constant: a vector whose length the machine knows
+// T.vscale() times a constant: the length of a scalable vector.
 bool is_scalable(const PrimExpr& extent) {
   const auto* product = extent.as<MulNode>();
   if (!product) {
@@ -87,7 +87,7 @@ void Verifier::use(const BufferNode* buffer, const ObjectRef& where) {
       .help("allocate it with T.alloc_buffer, or make it a parameter");
 }
 
-// What an expression uses must be defined; what it defines holds inside of it.
+// Checks that variables used in an expression are defined; a definition inside it holds inside of it.
 void Verifier::expr(const PrimExpr& expr) {
   ObjectRef where = expr;
   walk(
@@ -224,7 +224,7 @@ void Verifier::stmt(const Stmt& stmt) {
 
 void Verifier::function(const PrimFunc& func) {
   for (const Var& param : func->params) define(param.get(), ObjectRef(func));
-  // a variable that stands alone as a dimension, stride or offset of a parameter is defined by it
+  // a variable that is by itself a dimension, stride or offset of a parameter is defined by it
   auto define_alone = [&](const PrimExpr& expr) {
     const auto* var = expr.as<VarNode>();
     if (var && variables_.insert(var).second) ever_defined_.insert(var);

@@ -1,4 +1,4 @@
-// Blocks: their axes against the loops, what they promise against what they do.
+// Checks blocks: their axes against the loops, their declared regions against their accesses.
 #include <algorithm>
 
 #include "tilewright/analysis/index_range.h"
@@ -19,7 +19,7 @@ std::string range_text(const Range& range) {
   return fmt::format("[{}, {})", expr_text(range->min), expr_text(range->min + range->extent));
 }
 
-// Conditions make accesses rarer than their region says.
+// True if the block has conditions, which can make its accesses narrower than their region.
 bool has_conditions(const BlockNode* block) {
   bool found = false;
   walk(
@@ -30,7 +30,7 @@ bool has_conditions(const BlockNode* block) {
   return found;
 }
 
-// The first index that the user wrote in this entry of T.reads or T.writes, else its block.
+// The first index that the user wrote in this entry of T.reads or T.writes, else the block.
 ObjectRef place_of(const BufferRegion& region, const BlockNode* block) {
   for (const Range& range : region->region) {
     if (range->min->span && !is<VarNode>(range->min)) return range->min;
@@ -63,8 +63,9 @@ bool is_among(const std::vector<BufferRegion>& regions, const Buffer& buffer) {
                      [&](const BufferRegion& region) { return region->buffer == buffer; });
 }
 
-// Whether the block says that it reads or writes the buffer, and passes its pointer, or that of a view, to
-// calls that do not say what they do with it: what the block says of the other then counts.
+// True if the block declares that it reads or writes the buffer, and passes its pointer (or that of a view)
+// to calls that do not declare their accesses: then the declaration of the other kind of access counts as
+// well.
 bool is_said_of_pointer(const BlockNode* block, const Buffer& buffer, bool is_write) {
   if (!is_among(is_write ? block->reads : block->writes, buffer)) return false;
   std::vector<Buffer> same = {buffer};
@@ -106,7 +107,7 @@ bool is_root(const BlockNode* block) {
 
 }  // namespace
 
-// The value may not leave the domain at any turn of the loops at which the block runs.
+// Checks that the value does not leave the domain in any iteration of the loops for which the block runs.
 void Verifier::axis_range(const BlockRealizeNode* realize, const IterVar& axis, const PrimExpr& value) {
   if (!options_.values_fit) return;
   const PrimExpr inside = logical_and(axis->dom->min <= value, value < axis->dom->min + axis->dom->extent);
@@ -177,7 +178,7 @@ void Verifier::region(const BufferRegion& region, const BlockNode* block) {
   }
 }
 
-// One buffer's accesses against what the block says of it.
+// Checks the accesses to one buffer against the block's declaration.
 void Verifier::promise(const BlockNode* block, const BufferRegion& access,
                        const std::vector<BufferRegion>& declared, bool is_write) {
   const std::string_view function = is_write ? "T.writes" : "T.reads", verb = is_write ? "writes" : "reads";
@@ -207,7 +208,8 @@ void Verifier::promise(const BlockNode* block, const BufferRegion& access,
   each_access(block, block->body, same[0], access, is_write);
 }
 
-// The hull of several accesses may be too large, each of them is not: their own indices against the region.
+// The hull of several accesses may be too large, so this checks the indices of each access against the
+// region.
 void Verifier::each_access(const BlockNode* block, const Stmt& stmt, const BufferRegion& said,
                            const BufferRegion& all, bool is_write) {
   auto check = [&](const Object* where, const std::vector<PrimExpr>& indices) {
@@ -249,7 +251,7 @@ void Verifier::promises(const BlockNode* block) {
   if (!options_.regions_cover_accesses || is_root(block)) return;
   const AccessRegions found = access_regions(Stmt(block));
   for (const BufferRegion& access : found.reads) {
-    // a buffer that is written may be named there only: the sum goes on with what it has
+    // a buffer that is written may be named in T.writes only: a reduction reads its previous value
     const bool is_update =
         std::any_of(block->writes.begin(), block->writes.end(),
                     [&](const BufferRegion& region) { return region->buffer == access->buffer; }) &&
@@ -264,7 +266,7 @@ void Verifier::block(const BlockRealizeNode* realize) {
   axes(realize);
   const std::vector<RangedVar> outer = ranges_;
   const auto outer_loops = std::exchange(loops_, {});
-  // inside, an axis is any value of its domain
+  // inside the block, an axis has any value of its domain
   for (const IterVar& axis : block->iter_vars) ranges_.emplace_back(axis->var, axis->dom);
   for (const BufferRegion& item : block->reads) region(item, block);
   for (const BufferRegion& item : block->writes) region(item, block);
@@ -286,7 +288,8 @@ void Verifier::block(const BlockRealizeNode* realize) {
                       region_text(match->source), match->source->region.size());
   }
   ranges_.erase(ranges_.begin(),
-                ranges_.begin() + static_cast<ptrdiff_t>(outer.size()));  // promises hold for all axis values
+                // declarations must hold for all axis values
+                ranges_.begin() + static_cast<ptrdiff_t>(outer.size()));
   promises(block);
   if (block->init) stmt(block->init);
   stmt(block->body);

@@ -1,6 +1,6 @@
-// Accesses that certainly leave their buffer: an element is shown that the program reaches and the buffer
-// lacks, for every size where extents are open. What stands under a condition, in a branch or after an assert
-// is trusted, and so is what cannot be evaluated.
+// Finds accesses that certainly leave their buffer: shows an index that the program reaches and that is
+// outside of the buffer, for every size if extents are symbolic.  Accesses under a condition, in a branch or
+// after an assert are trusted, and so are indices that cannot be evaluated.
 #include "tilewright/analysis/extremes.h"
 #include "tilewright/analysis/open_corner.h"
 #include "tilewright/analysis/sure_accesses.h"
@@ -15,7 +15,7 @@
 namespace tilewright::analysis {
 namespace {
 
-// Of the others only is known that they turn at least once.
+// The loops that the access or condition uses; of the others only matters that they run at least once.
 std::vector<RangedVar> loops_that_matter(const SureAccess& access, const PrimExpr& condition) {
   const std::vector<RangedVar>& loops = access.loops;
   std::vector<RangedVar> result;
@@ -34,7 +34,7 @@ std::string value_at(const std::string& value, const std::string& where) {
   return where.empty() ? value : value + " at " + where;
 }
 
-// The same where loops are long: the smallest and the largest index are written down, not searched.
+// The same for long loops: computes the smallest and the largest index instead of searching.
 std::optional<std::string> extreme_outside(const SureAccess& access, int64_t count) {
   const bool are_known = std::all_of(access.loops.begin(), access.loops.end(), [](const RangedVar& loop) {
     const auto* extent = loop.second->extent.as<IntImmNode>();
@@ -58,7 +58,7 @@ std::optional<std::string> extreme_outside(const SureAccess& access, int64_t cou
   return std::nullopt;
 }
 
-// "15 at i = 15": an index that is outside of its extent; nothing if none is known.
+// "15 at i = 15": an index outside of its extent; nullopt if none is found.
 std::optional<std::string> outside(const SureAccess& access) {
   const PrimExpr &index = access.index, &extent = access.extent;
   const bool is_open =

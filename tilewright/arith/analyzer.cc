@@ -1,4 +1,4 @@
-// The analyzer as its users see it.
+// The public interface of the analyzer.
 #include "tilewright/arith/analyzer.h"
 
 #include "tilewright/arith/expr_util.h"
@@ -33,7 +33,7 @@ void Analyzer::bind(const Var& var, const Range& range) {
   const Call call(*state_);
   try {
     state_->bind_range(var.get(), state_->import(range->min), state_->import(range->extent));
-  } catch (const HasEffect&) {  // nothing is known of such a range
+  } catch (const HasEffect&) {  // the range is then unknown
     state_->bind_range(var.get(), state_->import(var), state_->constant(1, var->dtype));
   }
 }
@@ -75,7 +75,7 @@ PrimExpr Analyzer::simplify(const PrimExpr& expr) {
     return result;
   } catch (const HasEffect&) {
   }
-  // what has an effect stays where it is, and its pure parts are simplified
+  // calls with effects stay in place, and the pure parts around and inside them are simplified
   return rewrite(expr, [&](auto& self, const PrimExprNode* node) -> PrimExpr {
     const PrimExpr part(node);
     return has_effect(part) ? PrimExpr(self.children(node)) : simplify(part);

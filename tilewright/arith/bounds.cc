@@ -1,4 +1,4 @@
-// Constant bounds of terms, found from the bounds of their parts and from what is known.
+// Constant bounds of terms, from the bounds of their operands and from known facts.
 #include <algorithm>
 
 #include "tilewright/arith/state.h"
@@ -21,7 +21,7 @@ ConstBounds floor_div_by_one_sign(ConstBounds a, ConstBounds b) {
   return {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
 }
 
-// Calls `of_part` for the negative and the positive part of the divisor and joins the results.
+// Calls `of_part` for the negative and for the positive range of the divisor and joins the results.
 template <class F>
 ConstBounds over_divisor_signs(ConstBounds divisor, F of_part) {
   const ConstBounds negative = intersect(divisor, {kNegInf, -1}), positive = intersect(divisor, {1, kPosInf});
@@ -144,7 +144,8 @@ ConstBounds Analyzer::State::other_bounds(Id id) {
       if (from.is_bool()) return {0, 1};
       if (!from.is_integral() || !from.is_scalar()) return {};
       const ConstBounds inner = arg(0);
-      // a value that does not fit the narrower type wraps; a cast of int64 to int32 keeps what fits
+      // a value that does not fit the narrower type wraps around; a cast of int64 to int32 keeps the values
+      // that fit
       const bool is_kept = term.dtype == kInt64 ? from.bits < 64 || from.is_int()
                                                 : inner.min >= INT32_MIN && inner.max <= INT32_MAX;
       return is_kept ? inner : ConstBounds{};

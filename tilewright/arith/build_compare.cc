@@ -9,7 +9,8 @@
 namespace tilewright::arith {
 namespace {
 
-// base * high + low >= 0 is high + q >= 0 when floor(low / base) is always q: the constant q, or nothing.
+// base * high + low >= 0 is high + q >= 0 if floor(low / base) is always the constant q.  Sets *shorter and
+// returns true if so.
 bool drop_low_part(Analyzer::State& state, const Linear& form, Linear* shorter) {
   constexpr size_t kMaxBases = 6;
   std::vector<int64_t> bases;
@@ -58,7 +59,7 @@ Id Analyzer::State::greater_equal_0(const Linear& given, DataType dtype) {
   Linear simpler;
   if (drop_low_part(*this, form, &simpler) || drop_division(terms, form, &simpler))
     return greater_equal_0(simpler, dtype);
-  // the condition and its negation share one term: a fact about one decides the other
+  // the condition and its negation share one term, so that a fact about one decides the other
   const Arg arg{sum(form, dtype)};
   const Id raw = terms.intern(Op::kGE0, kBoolType, {&arg, 1});
   if (auto replaced = apply_rules(*this, kCompareRules, raw)) return *replaced;

@@ -9,7 +9,7 @@
 namespace tilewright::arith {
 namespace {
 
-// The one value of floor(x / divisor) for min <= x <= max, if there is one.
+// The value of floor(x / divisor) if it is the same for all min <= x <= max, else nullopt.
 std::optional<int64_t> common_quotient(ConstBounds around, int64_t divisor) {
   if (!around.is_bounded()) return std::nullopt;
   const int64_t low = floordiv_int(around.min, divisor);
@@ -17,15 +17,16 @@ std::optional<int64_t> common_quotient(ConstBounds around, int64_t divisor) {
   return low;
 }
 
-// form = multiple + rest, where every coefficient of `multiple` is a multiple of `divisor` and 0 <=
-// rest.constant < divisor
+// Splits form = multiple + rest, where every coefficient of `multiple` is a multiple of `divisor` and 0 <=
+// rest.constant < divisor.
 void split_multiples(const Linear& form, int64_t divisor, Linear* multiple, Linear* rest) {
   for (const Arg& part : form.terms) (part.coeff % divisor == 0 ? multiple : rest)->terms.push_back(part);
   rest->constant = floormod_int(form.constant, divisor);
   multiple->constant = form.constant - rest->constant;
 }
 
-// Divisors of `whole` that divide some coefficients, largest first: where a sum may be cut in two digits.
+// Divisors of `whole` that divide some coefficients, largest first: bases at which a sum may be split into
+// two digits.
 std::vector<int64_t> digit_bases(const Linear& form, int64_t whole) {
   constexpr size_t kMaxBases = 12;
   std::vector<int64_t> bases;
@@ -65,7 +66,7 @@ Linear Analyzer::State::div_const(const Linear& form, int64_t divisor, DataType 
   split_multiples(form, divisor, &multiple, &rest);
   const Linear whole = divided(multiple, divisor);  // form // divisor = whole + rest // divisor
   if (const auto quotient = common_quotient(bounds(rest), divisor)) return shifted(whole, *quotient);
-  // (5 * i + j) // 4 = i + (i + j) // 4, of use when the remaining quotient is a constant
+  // (5 * i + j) // 4 = i + (i + j) // 4, useful if the remaining quotient is a constant
   Linear extra, small = rest;
   std::erase_if(small.terms, [&](Arg& part) {
     const int64_t times = part.coeff / divisor;
@@ -176,7 +177,7 @@ Linear Analyzer::State::symbolic_div(const Linear& form, Id divisor, bool wants_
     for (const Arg& factor : others) other = product(other, factor.id);
     quotient = add_scaled(quotient, terms.linear(other), part.coeff / scale);
   }
-  // the whole is a multiple of a divisor that is itself a sum
+  // the whole sum is a multiple of a divisor that is itself a sum
   if (by.terms.size() > 1 && form.terms.size() == by.terms.size() && form.terms[0].id == by.terms[0].id) {
     const int64_t times = form.terms[0].coeff / by.terms[0].coeff;
     const Linear left = add_scaled(form, by, -times);
@@ -224,7 +225,7 @@ Id Analyzer::State::floor_mod(Id a, Id b) {
   return sum(mod_const(form, modulus, dtype), dtype);
 }
 
-// Division that rounds towards zero is floor division where the signs are known.
+// Truncating division is floor division where the signs are known.
 Id Analyzer::State::trunc_div_mod(Kind kind, Id a, Id b) {
   const DataType dtype = terms[a].dtype;
   const ConstBounds x = bounds(a), y = bounds(b);

@@ -1,5 +1,5 @@
-// and, or, not of conditions.  Operands keep their order: the right one may be defined only where the left
-// one holds.
+// and, or, not of conditions.  Operands keep their order: the right one may be defined only if the left one
+// holds.
 #include "tilewright/arith/rule.h"
 #include "tilewright/arith/state.h"
 

@@ -8,7 +8,7 @@
 namespace tilewright::arith {
 namespace {
 
-// The parts that a and b share: terms with equal coefficients.
+// The part that sums a and b have in common: terms with equal coefficients.
 Linear common_parts(const Linear& a, const Linear& b) {
   Linear common;
   std::set_intersection(

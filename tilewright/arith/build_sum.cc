@@ -1,4 +1,4 @@
-// Sums and products: like terms collected, digits of one number put together again.
+// Sums and products: collects like terms, and joins the digits of one number.
 #include <algorithm>
 
 #include "tilewright/arith/rule.h"
@@ -34,7 +34,7 @@ Id Analyzer::State::sum(const Linear& form, DataType dtype) {
 
 namespace {
 
-// The steps of normalized().  Each looks at one term of `form` and returns true if it has rewritten the sum.
+// The steps of normalized().  Each looks at one term of `form` and returns true if it rewrote the sum.
 struct SumRewriter {
   Analyzer::State& state;
   DataType dtype;
@@ -74,7 +74,7 @@ bool SumRewriter::join_remainder(Arg remainder) {
     add(x, remainder.coeff);
     return true;
   }
-  // the value under % was reduced; look for y // c with y == x (mod c)
+  // the dividend of % was simplified before; look for y // c with y == x (mod c)
   const Term modulus_term = state.terms[modulus];
   int64_t wanted;
   if (modulus_term.op != Op::kConst || __builtin_mul_overflow(remainder.coeff, modulus_term.value, &wanted))
@@ -183,9 +183,11 @@ bool SumRewriter::cancel_in_min_max(Arg choice) {
 }  // namespace
 
 Linear Analyzer::State::normalized(Linear form, DataType dtype) {
-  constexpr size_t kMaxTerms = 256;  // pairs are looked for in sums that people or schedules write
+  // larger sums are not searched for pairs; people and schedules do not write them
+  constexpr size_t kMaxTerms = 256;
   if (form.terms.size() > kMaxTerms) return form;
-  constexpr int kMaxRewrites = 64;  // each removes a term or a division; the limit is for safety only
+  // each rewrite removes a term or a division, so the limit is only a safeguard
+  constexpr int kMaxRewrites = 64;
   SumRewriter rewriter{*this, dtype, form};
   auto rewrite_once = [&] {
     for (size_t n = 0; n < form.terms.size(); ++n) {
@@ -242,7 +244,7 @@ Id Analyzer::State::product(Id a, Id b) {
     else
       factors.push_back({side, 1});
   }
-  constexpr size_t kMaxFactors = 32;  // repeated squaring doubles them
+  constexpr size_t kMaxFactors = 32;  // repeated squaring doubles their number
   if (factors.size() > kMaxFactors) throw NotRepresentable{};
   std::sort(factors.begin(), factors.end(), [](const Arg& p, const Arg& q) { return p.id < q.id; });
   const Id raw = terms.intern(Op::kProduct, dtype, factors);

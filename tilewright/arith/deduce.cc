@@ -1,4 +1,4 @@
-// Bound deduction: a condition solved for one variable.
+// Bound deduction: solves a condition for one variable.
 #include "tilewright/arith/int_set.h"
 #include "tilewright/arith/iter_parse.h"
 #include "tilewright/arith/state.h"
@@ -9,7 +9,7 @@ using tir::operator-;
 
 namespace {
 
-// coeff * var + rest, where `rest` does not mention `var`
+// coeff * var + rest, where `rest` does not contain `var`.
 struct Isolated {
   int64_t coeff;
   PrimExpr rest;
@@ -51,7 +51,7 @@ std::optional<Interval> solve(const Var& var, Id condition, const Domains& domai
   if (!rest.min) return std::nullopt;
   if (parts->coeff == 0)
     return analyzer.can_prove(rest.min >= 0) ? std::optional(Interval::everything()) : std::nullopt;
-  // coeff * var >= -rest for the least rest:  var >= -(rest // coeff),  or  var <= rest // -coeff
+  // coeff * var >= -rest for the smallest rest:  var >= -(rest // coeff),  or  var <= rest // -coeff
   if (parts->coeff > 0)
     return Interval{analyzer.simplify(make_const_int(var->dtype, 0) - floordiv(rest.min, parts->coeff)),
                     nullptr};

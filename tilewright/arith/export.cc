@@ -20,7 +20,7 @@ PrimExpr Analyzer::State::export_term(Id id) {
 namespace {
 PrimExpr literal(int64_t value, DataType dtype) { return IntImmNode::make(dtype, value); }
 
-// Kinds whose nodes are made by make_binary.
+// The node kinds that make_binary makes.
 Kind node_kind(Op op) {
   switch (op) {
     case Op::kFloorDiv: return Kind::kFloorDiv;
@@ -79,7 +79,7 @@ PrimExpr Analyzer::State::export_scaled(Id id, int64_t factor) {
   return factor == 1 ? value : PrimExpr(MulNode::make(value, literal(factor, terms[id].dtype)));
 }
 
-// The factor that most products of the sum share, if two or more do: i * n + j * n is written (i + j) * n.
+// The factor that most products of the sum share, if at least two do: i * n + j * n is written (i + j) * n.
 Id Analyzer::State::common_factor(const Linear& form) const {
   std::vector<Id> factors;
   auto is_product = [&](const Arg& part) { return terms[part.id].op == Op::kProduct; };
@@ -91,7 +91,7 @@ Id Analyzer::State::common_factor(const Linear& form) const {
     }
     Id last = kNone;
     for (const Arg& factor : terms.args(part.id)) {
-      if (factor.id != last) factors.push_back(factor.id);  // ascending: a square counts once
+      if (factor.id != last) factors.push_back(factor.id);  // ascending, so a square counts once
       last = factor.id;
     }
   }
@@ -106,7 +106,7 @@ Id Analyzer::State::common_factor(const Linear& form) const {
   return best;
 }
 
-// The products of the sum that hold `factor`, divided by it; the others stay in `form`.
+// The products of the sum that contain `factor`, divided by it; the others stay in `form`.
 Linear Analyzer::State::take_multiples(Id factor, Linear* form) {
   Linear quotient, rest{{}, form->constant};
   for (const Arg& part : form->terms) {
@@ -138,7 +138,7 @@ PrimExpr Analyzer::State::export_sum(const Linear& form, DataType dtype) {
   return append_sum(MulNode::make(export_sum(multiples, dtype), export_term(factor)), rest, dtype);
 }
 
-// total + form.  Positive parts first, each sign with the largest coefficient first.
+// total + form.  Positive terms come first; for each sign, the largest coefficient comes first.
 PrimExpr Analyzer::State::append_sum(PrimExpr total, const Linear& form, DataType dtype) {
   std::vector<Arg> parts = form.terms;
   int64_t constant = form.constant;
@@ -166,8 +166,8 @@ PrimExpr Analyzer::State::append_sum(PrimExpr total, const Linear& form, DataTyp
   return constant < 0 ? PrimExpr(SubNode::make(total, literal(-constant, dtype))) : total;
 }
 
-// x // c + k is written (x + k * c) // c where x has a constant anyway: that, and no constant left; else
-// null.
+// x // c + k is written (x + k * c) // c if x contains a constant anyway: returns that and clears *constant;
+// else null.
 PrimExpr Analyzer::State::export_quotient(Arg part, int64_t* constant, DataType dtype) {
   if (part.coeff != 1 || *constant == 0 || terms[part.id].op != Op::kFloorDiv) return nullptr;
   const Id divisor = terms.arg(part.id, 1);
@@ -179,7 +179,7 @@ PrimExpr Analyzer::State::export_quotient(Arg part, int64_t* constant, DataType 
   return FloorDivNode::make(export_sum(moved, dtype), export_term(divisor));
 }
 
-// form >= 0 with positive parts on one side and negative ones, as positive, on the other:
+// Writes form >= 0 with the positive terms on one side and the negated negative terms on the other:
 //   less < more + k,   less <= more,   less + k < more,   more >= k,   less < k
 PrimExpr Analyzer::State::export_compare(Id id, bool is_negated) {
   const Id value = terms.arg(id, 0);

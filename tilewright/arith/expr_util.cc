@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMaxVisits = 100000;
 
-// The scalar operands of the common kinds of expression; false for other kinds.
+// Collects the scalar operands of the common kinds of expression; returns false for other kinds.
 bool operands(const PrimExprNode* expr, std::vector<const PrimExprNode*>* found) {
   const PrimExpr ref(expr);
   auto all = [&](const std::vector<PrimExpr>& list) {
@@ -52,7 +52,7 @@ bool same_op(const Expr& a, const Expr& b) {
   return a == b || (x && y && x->name == y->name);
 }
 
-// Everything but the operands.
+// Compares everything but the operands.
 bool same_node(const PrimExprNode* a, const PrimExprNode* b) {
   const PrimExpr x(a), y(b);
   switch (a->kind) {
@@ -113,7 +113,7 @@ int64_t cost(const PrimExpr& expr) {
 
 bool any_node(const PrimExpr& expr, const std::function<bool(const Object*)>& holds) {
   std::vector<const PrimExprNode*> pending{expr.get()};
-  std::unordered_set<const PrimExprNode*> seen;  // of shared nodes
+  std::unordered_set<const PrimExprNode*> seen;  // because nodes may be shared
   while (!pending.empty()) {
     const PrimExprNode* node = pending.back();
     pending.pop_back();

@@ -1,4 +1,4 @@
-// What is known: scopes, bindings and conditions that hold.
+// Knowledge: scopes, bindings and conditions that hold.
 #include "tilewright/arith/state.h"
 
 #include <algorithm>
@@ -53,10 +53,10 @@ void Analyzer::State::set_bounds(Id id, ConstBounds known) {
   set_knowledge(id, changed);
 }
 
-// A variable that is bound anew: nothing learnt of its old meaning holds.
+// Forgets everything known about a variable that is bound again.
 void Analyzer::State::forget(Id var) {
   std::unordered_set<Id> mentioning{var};
-  for (Id id = var + 1; id < terms.size(); ++id) {  // the parts of a term are older than the term
+  for (Id id = var + 1; id < terms.size(); ++id) {  // operands of a term have smaller numbers than the term
     const auto args = terms.args(id);
     if (std::any_of(args.begin(), args.end(), [&](const Arg& arg) { return mentioning.count(arg.id) > 0; }))
       mentioning.insert(id);
@@ -111,8 +111,8 @@ void Analyzer::State::bind_equal(const VarNode* var, Id value) {
 }
 
 namespace {
-// What form >= 0 says when x // c is replaced by the number that it rounds: x / c at most, (x - c + 1) / c at
-// least.
+// A consequence of form >= 0 without the division x // c, which is replaced by its bound: x / c at most, or
+// (x - c + 1) / c at least.
 std::optional<Linear> without_division(const TermTable& terms, const Linear& form) {
   for (const Arg& part : form.terms) {
     if (terms[part.id].op != Op::kFloorDiv) continue;
@@ -127,7 +127,7 @@ std::optional<Linear> without_division(const TermTable& terms, const Linear& for
 }
 }  // namespace
 
-// form >= 0 from now on
+// Adds the fact form >= 0.
 void Analyzer::State::learn_ge0(Linear form) {
   if (!form.is_exact || form.is_const()) return;
   const int64_t divisor = content(form);
@@ -139,7 +139,7 @@ void Analyzer::State::learn_ge0(Linear form) {
     return set_bounds(part.id, {kNegInf, form.constant});
   }
   if (const auto weaker = without_division(terms, form)) learn_ge0(*weaker);
-  // a bound of one term from the constant bounds of the others
+  // a bound of one term from the constant bounds of the other terms
   facts.push_back({form, true});
   epoch = ++last_epoch_;
   for (const Arg& part : form.terms) {
@@ -177,7 +177,7 @@ void Analyzer::State::learn(Id condition, bool truth) {
     learn_ge0(scaled(form, -1));
     return learn_remainder(form);
   }
-  // term != an end of its range
+  // term != an end of its range shortens the range
   if (form.terms.size() != 1 || std::abs(form.terms[0].coeff) != 1) return;
   const int64_t excluded = -form.constant * form.terms[0].coeff;
   const ConstBounds around = bounds(form.terms[0].id);
@@ -185,7 +185,7 @@ void Analyzer::State::learn(Id condition, bool truth) {
   if (around.max == excluded) set_bounds(form.terms[0].id, {kNegInf, excluded - 1});
 }
 
-// x % m - r == 0 also says what x is modulo m
+// x % m - r == 0 also gives the residue of x modulo m
 void Analyzer::State::learn_remainder(const Linear& form) {
   if (form.terms.size() != 1 || std::abs(form.terms[0].coeff) != 1) return;
   const Id remainder = form.terms[0].id;
@@ -198,7 +198,7 @@ void Analyzer::State::learn_remainder(const Linear& form) {
   if (known.modular.coeff == 1) {
     known.modular = {modulus.value, base};
   } else if (known.modular.coeff != 0) {
-    // both hold: combined when the moduli have no common factor
+    // both residues hold; combine them if the moduli are coprime
     int64_t both;
     if (std::gcd(known.modular.coeff, modulus.value) != 1 ||
         __builtin_mul_overflow(known.modular.coeff, modulus.value, &both) || both > (int64_t{1} << 20))

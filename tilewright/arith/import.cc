@@ -1,4 +1,4 @@
-// Expressions to terms, simplified on the way.
+// Converts expressions to terms, simplifying them on the way.
 #include <cstring>
 
 #include "tilewright/arith/expr_util.h"
@@ -8,7 +8,7 @@
 namespace tilewright::arith {
 namespace {
 
-// Deeper expressions are kept as they are from there on; what is kept is one term.
+// Expressions nested more deeply than this become one opaque term.
 constexpr int kMaxImportDepth = 100;
 
 struct Depth {
@@ -115,7 +115,7 @@ Id Analyzer::State::import_binary(Kind kind, DataType dtype, Id a, Id b) {
   return dtype.is_bool() && dtype.is_scalar() ? atom(result) : result;
 }
 
-// a ? b  of int32 or int64 as  form >= 0  or  form == 0
+// Converts the comparison a ? b of int32 or int64 to form >= 0 or form == 0.
 Id Analyzer::State::import_compare(Kind kind, const PrimExpr& a, const PrimExpr& b) {
   const Linear x = import_linear(a), y = import_linear(b);
   return compare(kind, x, y, a->dtype);
@@ -132,7 +132,7 @@ Id Analyzer::State::compare(Kind kind, const Linear& x, const Linear& y, DataTyp
   }
 }
 
-// `condition` under what is known now, without importing it again.
+// `condition` under the current knowledge, without importing it again.
 Id Analyzer::State::reconsidered(Id condition) {
   const Op op = terms[condition].op;
   if (op == Op::kGE0 || op == Op::kEQ0) {
@@ -145,8 +145,8 @@ Id Analyzer::State::reconsidered(Id condition) {
   return atom(condition);
 }
 
-// The conjuncts of `condition` (for `or`: the alternatives) that `given`, to their right, does not make
-// superfluous.
+// The conjuncts of `condition` (for `or`: the alternatives) that `given`, which is to their right, does not
+// imply.
 Id Analyzer::State::without_implied(Op op, Id condition, Id given) {
   if (terms[condition].op == op) {
     const Id left = terms.arg(condition, 0), right = terms.arg(condition, 1);
@@ -160,31 +160,31 @@ Id Analyzer::State::without_implied(Op op, Id condition, Id given) {
   return terms[now].op == Op::kConst ? now : condition;
 }
 
-// `expr` where `condition` is known to be `truth`.
+// Imports `expr` under the assumption that `condition` is `truth`.
 Id Analyzer::State::import_given(Id condition, bool truth, const PrimExpr& expr) {
   const LocalScope scope(*this);
   learn(condition, truth);
   return import(expr);
 }
 
-// The right side matters only where the left one does not decide.
+// The right side matters only where the left one does not decide the result.
 Id Analyzer::State::import_logic(const BinaryOpNode* node) {
   const bool is_and = node->kind == Kind::kAnd;
   const Id a = import(node->a);
   if (terms[a].op == Op::kConst) return (terms[a].value != 0) == is_and ? import(node->b) : a;
-  // a right side that may fail must not come to rely on the left one: it may be computed ahead of it
+  // do not simplify a right side that may fail under the left one: it may be moved before it
   const Id b = is_harmless(node->b) ? import_given(a, is_and, node->b) : import(node->b);
   if (terms[b].op == Op::kConst) return (terms[b].value != 0) == is_and ? a : b;
   const Id left = without_implied(is_and ? Op::kAnd : Op::kOr, a, b);
   return is_and ? logical_and(left, b) : logical_or(left, b);
 }
 
-// With `op` it is the call if_then_else, else a Select.
+// With `op` it is a call of if_then_else, else a Select.
 Id Analyzer::State::import_select(const PrimExpr& condition, const PrimExpr& a, const PrimExpr& b,
                                   const ObjectRef& op) {
   const Id chosen = import(condition);
   if (terms[chosen].op == Op::kConst) return import(terms[chosen].value ? a : b);
-  // both values of a Select are computed: where that may fail they must not come to rely on the condition
+  // both values of a Select are computed: one that may fail must not be simplified under the condition
   const bool uses_condition = op || (is_harmless(a) && is_harmless(b));
   const Id true_value = uses_condition ? import_given(chosen, true, a) : import(a);
   const Id false_value = uses_condition ? import_given(chosen, false, b) : import(b);

@@ -1,4 +1,4 @@
-// Calls, casts and lets to terms.
+// Converts calls, casts and lets to terms.
 #include <unordered_set>
 
 #include "tilewright/arith/state.h"
@@ -7,7 +7,7 @@
 
 namespace tilewright::arith {
 
-// Operators of one name become one node, so that equal calls become equal terms.
+// All operators of one name map to one node, so that equal calls become equal terms.
 ObjectRef Analyzer::State::operator_named(const Expr& op) {
   const std::string& name = is<OpNode>(op) ? op.as<OpNode>()->name : op.as<GlobalVarNode>()->name_hint;
   return operators_.try_emplace(name, op).first->second;
@@ -52,7 +52,7 @@ Id Analyzer::State::import_cast(const CastNode* cast) {
   if (inner.op == Op::kConst && (to.is_int() || to.is_uint()) && from.is_scalar())
     return terms.constant(wrap_int(inner.value, to), to);
   if (inner.op == Op::kConst && to.is_bool()) return truth_value(inner.value != 0);
-  // int64 -> int32 -> int64 of what fits, and int32 -> int64 -> int32
+  // int64 -> int32 -> int64 of values that fit, and int32 -> int64 -> int32
   if (inner.op == Op::kOther && inner.kind == Kind::kCast && is_index(from) && is_index(to)) {
     const Id original = terms.arg(value, 0);
     const ConstBounds around = bounds(original);
@@ -71,7 +71,7 @@ bool Analyzer::State::mentions(Id id, Id wanted) const {
   while (!pending.empty()) {
     const Id next = pending.back();
     pending.pop_back();
-    if (next == wanted || is_opaque(next)) return true;  // what is in an opaque term is not known
+    if (next == wanted || is_opaque(next)) return true;  // the contents of an opaque term are unknown
     for (const Arg& arg : terms.args(next)) {
       if (seen.insert(arg.id).second) pending.push_back(arg.id);
     }
@@ -89,8 +89,8 @@ Id Analyzer::State::import_let_body(const LetNode* let, Id value) {
   return import(let->body);
 }
 
-// A let of a literal or a variable is inlined; of anything else it stays, and its bounds are known in the
-// body.
+// A let of a literal or a variable is inlined; any other let stays, and the bounds of its value are known in
+// the body.
 Id Analyzer::State::import_let(const LetNode* let) {
   const Id value = import(let->value);
   const Id var = terms.intern(Op::kVar, let->var->dtype, {}, 0, let->var);

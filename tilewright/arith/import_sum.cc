@@ -1,4 +1,4 @@
-// Sums of any length to terms, without recursion along the sum.
+// Converts sums of any length to terms, without recursion along the sum.
 #include <algorithm>
 #include <unordered_map>
 
@@ -8,7 +8,7 @@
 namespace tilewright::arith {
 namespace {
 
-// What a node of a sum consists of: other nodes with factors.  Nothing for a node that is no sum.
+// The operands of a node of a sum, with factors; empty for a node that is not a sum.
 struct Operand {
   const PrimExpr* expr;
   int64_t factor;
@@ -48,7 +48,7 @@ class Flattener {
     return product;
   }
 
-  // False if there are very many paths: then nodes are probably shared.
+  // Returns false if there are very many paths, probably because nodes are shared.
   bool flatten_as_tree(const PrimExpr& root) {
     constexpr int kMaxVisits = 1000;
     std::vector<Leaf> pending{{&root, 1}};
@@ -59,13 +59,13 @@ class Flattener {
       Operand operands[2];
       const size_t count = operands_of(*next.expr, operands);
       if (count == 0) leaves.push_back(next);
-      for (size_t n = count; n-- > 0;)  // the left one is taken first
+      for (size_t n = count; n-- > 0;)  // so that the left operand is taken first
         pending.push_back({operands[n].expr, multiply(next.factor, operands[n].factor)});
     }
     return true;
   }
 
-  // A node is passed on once all its users have added their factors.
+  // A node is processed once all its users have added their factors.
   void flatten_as_graph(const PrimExpr& root) {
     struct Node {
       int64_t factor = 0;
@@ -107,7 +107,7 @@ Linear Analyzer::State::import_linear(const PrimExpr& expr) {
   if (operands_of(expr, operands) == 0) return terms.linear(import(expr));
   Flattener flattener;
   flattener.flatten(expr);
-  // gathered first and merged once: adding one by one would be quadratic
+  // collected first and merged once: adding them one by one would be quadratic
   std::vector<Arg> parts;
   Linear total;
   for (const auto& [leaf, factor] : flattener.leaves) {

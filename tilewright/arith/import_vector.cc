@@ -1,4 +1,4 @@
-// Vectors: arithmetic of ramps and broadcasts is done on their scalars.
+// Vectors: arithmetic on ramps and broadcasts is done on their scalars.
 #include "tilewright/arith/state.h"
 #include "tilewright/tir/arithmetic.h"
 
@@ -100,7 +100,7 @@ Id Analyzer::State::vector_binary(Kind kind, DataType dtype, Id a, Id b) {
       if (!y.is_broadcast() || divisor.op != Op::kConst || divisor.value <= 0 || step.op != Op::kConst) break;
       const Id quotient = floor_div(x.base, y.base), remainder = floor_mod(x.base, y.base);
       const bool is_div = kind == Kind::kFloorDiv;
-      if (step.value % divisor.value == 0)  // every lane moves by whole quotients
+      if (step.value % divisor.value == 0)  // every lane moves by a whole quotient
         return is_div ? ramp(quotient, constant(step.value / divisor.value, element), lanes)
                       : broadcast(remainder, lanes);
       // no lane reaches the next quotient; the remainder of the base is a multiple of `unit` plus a constant
@@ -118,7 +118,7 @@ Id Analyzer::State::vector_binary(Kind kind, DataType dtype, Id a, Id b) {
     case Kind::kLE:
     case Kind::kGT:
     case Kind::kGE: {
-      // linear in the lane: true of the first and of the last is true of all
+      // linear in the lane index: true for all lanes if true for the first and the last
       const bool is_less = kind == Kind::kLT || kind == Kind::kLE;
       const int64_t slack = kind == Kind::kLT || kind == Kind::kGT ? -1 : 0;
       const Linear first = is_less ? base_b - base_a : base_a - base_b;
@@ -135,7 +135,7 @@ Id Analyzer::State::vector_binary(Kind kind, DataType dtype, Id a, Id b) {
   return other(kind, dtype, args);
 }
 
-// A two-operand node of any kind on scalars that are terms already.
+// Imports a two-operand node of any kind on scalars that are terms already.
 Id Analyzer::State::scalar_binary(Kind kind, Id a, Id b) {
   const DataType operand = terms[a].dtype;
   const bool is_comparison = kind > Kind::kCompareOpBegin && kind < Kind::kCompareOpEnd;

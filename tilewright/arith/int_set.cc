@@ -1,5 +1,5 @@
-// Intervals of expressions: each operation on the ends of its operands' intervals; facts about the whole come
-// in last.
+// Intervals of expressions: each operation is evaluated on the ends of its operands' intervals; facts about
+// the whole expression are applied last.
 #include "tilewright/arith/int_set.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include "tilewright/tir/op.h"
 
 namespace tilewright::arith {
-using tir::operator+, tir::operator-, tir::operator*;  // beside those of Linear and ConstBounds
+using tir::operator+, tir::operator-, tir::operator*;  // in addition to those of Linear and ConstBounds
 
 namespace {
 
@@ -57,7 +57,7 @@ class Evaluator {
     return uses_domain(expr) ? constants(expr) : Interval::point(expr);
   }
 
-  // A sum of any length, without recursion along it.
+  // Evaluates a sum of any length without recursion along it.
   Interval sum(const PrimExpr& expr) {
     const PrimExpr zero = make_const_int(expr->dtype, 0);
     Interval total{zero, zero};
@@ -82,7 +82,7 @@ class Evaluator {
     return is_changed ? total : Interval::point(expr);
   }
 
-  // The ends of a domain may use other variables with domains.
+  // The ends of a domain may use other variables that have domains.
   Interval variable(const PrimExpr& expr, const VarNode* var) {
     auto it = domains_.find(var);
     if (it == domains_.end()) return Interval::point(expr);
@@ -150,7 +150,7 @@ class Evaluator {
     return constants(expr);
   }
 
-  // x % c is x - q * c while x // c is one q; else it is anywhere in [0, c - 1]
+  // x % c is x - q * c if x // c is always q; else it is anywhere in [0, c - 1]
   Interval remainder(const PrimExpr& expr, const Interval& a, const Interval& b) {
     if (!is_point(b) || !proves(b.min > 0)) return constants(expr);
     if (a.is_bounded() && analyzer_.can_prove_equal(floordiv(a.min, b.min), floordiv(a.max, b.min)))
@@ -185,8 +185,8 @@ class Evaluator {
   int depth_ = 0;
 };
 
-// A fact F >= 0 whose part over the domain variables is minus (plus) that of the expression bounds it from
-// above (below).
+// A fact F >= 0 whose terms over the domain variables are minus (plus) those of the expression bounds the
+// expression from above (below).
 void apply_facts(const PrimExpr& expr, const Evaluator& evaluator, Analyzer& analyzer, Interval* set) {
   Analyzer::State& state = analyzer.state();
   if (!is_index(expr->dtype) || state.facts.empty()) return;
@@ -203,7 +203,7 @@ void apply_facts(const PrimExpr& expr, const Evaluator& evaluator, Analyzer& ana
   if (part.is_const()) return;
   for (size_t n = 0; n < state.facts.size(); ++n) {
     const auto fact = state.facts[n];
-    // a bound of one term alone is known to its domain
+    // a bound on a single term is already part of its domain
     if (fact.form.terms.size() < 2) continue;
     if (!fact.is_active || state.terms[fact.form.terms[0].id].dtype != expr->dtype) continue;
     for (const int64_t sign : {1, -1}) {

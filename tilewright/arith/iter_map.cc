@@ -10,7 +10,7 @@
 namespace tilewright::arith {
 namespace {
 
-// Whether the digits of each mark, taken over all indices, are all of its digits, each once.
+// Checks that the digits of each mark that the indices use are all of its digits, each exactly once.
 class Coverage {
  public:
   Coverage(const IterMap& map, IterMapLevel level, Analyzer& analyzer)
@@ -20,7 +20,7 @@ class Coverage {
     for (const IterSum& index : map_.indices) {
       for (const IterSplit& digit : index.args) uses_[digit.source].push_back(digit);
     }
-    // a fused mark is made after the marks it consists of
+    // a fused mark is created after the marks it consists of
     for (auto mark = map_.marks.rbegin(); mark != map_.marks.rend(); ++mark) {
       const auto used = uses_.find(&*mark);
       if (used == uses_.end()) {
@@ -88,8 +88,8 @@ bool uses_mark(const IterMap& map, const IterMark* wanted) {
                      [&](const IterMark& mark) { return holds(mark.fused); });
 }
 
-// Different digits give different values: each stride is at least what the smaller ones can add up to, plus
-// one.
+// True if different digits give different values: each stride is at least one more than the maximum sum of
+// the smaller digits.
 bool has_distinct_values(std::vector<IterSplit> digits, Analyzer& analyzer) {
   std::erase_if(digits, [](const IterSplit& digit) { return is_one(digit.extent); });
   PrimExpr reach;
@@ -152,7 +152,7 @@ IterMap detect_iter_map(const std::vector<PrimExpr>& bindings, const IterRanges&
     return map;
   };
   if (level != IterMapLevel::kInjective) return under(condition);
-  IterMap map = under({});  // what is injective on all iterations is so on some
+  IterMap map = under({});  // a map that is injective on all iterations is injective on a subset
   if (map || !condition || is_one(condition)) return map;
   IterMap shortened = under(condition);
   return shortened ? std::move(shortened) : std::move(map);
@@ -189,7 +189,7 @@ std::vector<PrimExpr> normalize(const std::vector<PrimExpr>& bindings, const Ite
       parser.constrain(predicate);
       PrimExpr normal = analyzer.simplify(to_expr(parser.parse(simple)));
       simple = normal;
-    } catch (const NotAffine&) {  // the simplified binding is all there is
+    } catch (const NotAffine&) {  // no normal form: keep the simplified binding
     }
     results.push_back(std::move(simple));
   }

@@ -9,7 +9,7 @@
 namespace tilewright::arith {
 namespace {
 
-// Puts equal digits together; a digit that cancels goes.
+// Adds a digit, merging it with an equal one; a digit with scale 0 is removed.
 void add_digit(std::vector<IterSplit>* digits, IterSplit digit, Analyzer& analyzer) {
   for (auto it = digits->begin(); it != digits->end(); ++it) {
     if (it->source != digit.source || !analyzer.can_prove_equal(it->lower_factor, digit.lower_factor) ||
@@ -120,7 +120,8 @@ IterSum IterParser::parse(const PrimExpr& expr) {
   }
 }
 
-// A digit divided is two digits, if the divisor divides its extent; the remainder of the base must not carry.
+// Divides a digit, which gives two digits if the divisor divides its extent; the remainder of the base must
+// not carry.
 IterSum IterParser::divide(const PrimExpr& value, const PrimExpr& divisor, bool wants_remainder) {
   IterSum sum = parse(value);
   const PrimExpr zero = make_const_int(value->dtype, 0), one = make_const_int(value->dtype, 1);
@@ -128,7 +129,7 @@ IterSum IterParser::divide(const PrimExpr& value, const PrimExpr& divisor, bool 
   if (!is_multiple(sum.base, divisor))
     throw NotAffine{"it divides a sum whose start is not a multiple of the divisor"};
   const PrimExpr base = wants_remainder ? zero : analyzer_.simplify(floordiv(sum.base, divisor));
-  // digits that are multiples of the divisor as a whole do not take part
+  // digits that are multiples of the divisor are divided separately
   std::vector<IterSplit> whole, rest;
   for (IterSplit& digit : sum.args) (is_multiple(digit.scale, divisor) ? whole : rest).push_back(digit);
   for (IterSplit& digit : whole) digit.scale = analyzer_.simplify(floordiv(digit.scale, divisor));
@@ -157,7 +158,7 @@ IterSum IterParser::divide(const PrimExpr& value, const PrimExpr& divisor, bool 
   return result;
 }
 
-// Replaces digits that together are k times a constrained sum by k times its mark.
+// Replaces digits that together are k times a constrained sum by k times the mark of that sum.
 std::vector<IterSplit> IterParser::with_constrained_marks(std::vector<IterSplit> digits) {
   for (const IterMark* mark : constrained_) {
     if (mark->var) continue;
@@ -187,7 +188,7 @@ std::optional<IterSplit> IterParser::fuse(std::vector<IterSplit> digits) {
   std::erase_if(digits, [&](const IterSplit& digit) { return is_one(digit.extent); });
   if (digits.empty()) return std::nullopt;
   if (digits.size() == 1) return digits[0];
-  // the innermost digit has the smallest stride; each next stride is the one before times its extent
+  // the innermost digit has the smallest stride; each next stride is the previous one times its extent
   std::vector<IterSplit> chain;
   auto constant_scale = [](const IterSplit& digit) {
     int64_t value;
@@ -241,7 +242,7 @@ const IterMark* IterParser::fused_mark(std::vector<IterSplit> digits, const Prim
 
 void IterParser::constrain(const PrimExpr& predicate) {
   std::vector<PrimExpr> parts = conjuncts(predicate);
-  // those on single loops first: fused sums are then made of the shortened loops
+  // conditions on single loops first, so that fused sums use the shortened loops
   auto num_loops = [&](const PrimExpr& part) {
     std::set<const Object*> loops;
     any_node(part, [&](const Object* node) {
@@ -272,11 +273,11 @@ void IterParser::constrain_one(const PrimExpr& part) {
   }
 }
 
-// value < bound: the digits of the value, fused, run only up to bound - base.
+// value < bound: the fused digits of the value only run up to bound - base.
 void IterParser::constrain_upper(const PrimExpr& value, const PrimExpr& bound) {
   IterSum sum = parse(analyzer_.simplify(value));
   const auto fused = fuse(sum.args);
-  if (!fused) return;  // says nothing of loops
+  if (!fused) return;  // no loop is involved
   int64_t scale;
   const bool is_positive =
       as_const_int(fused->scale, &scale) ? scale > 0 : analyzer_.can_prove(fused->scale > 0);

@@ -1,4 +1,4 @@
-// The working part of iterator maps: expressions to sums of digits, and sums to single digits of fused marks.
+// Parses expressions to sums of digits for iterator maps, and fuses sums to single digits of fused marks.
 #pragma once
 #include <optional>
 
@@ -6,25 +6,25 @@
 
 namespace tilewright::arith {
 
-/// Thrown inside this layer where an expression has no normal form; `reason` speaks of "it".
+/// Thrown inside this layer if an expression has no normal form; `reason` calls the expression "it".
 struct NotAffine {
   std::string reason;
 };
 
 class IterParser {
  public:
-  /// Marks are made in `map`.  The analyzer must know the ranges and the predicate.
+  /// Creates marks in `map`.  The analyzer must know the ranges and the predicate.
   IterParser(const IterRanges& ranges, IterMap* map, Analyzer& analyzer);
 
-  /// Restricts loops and fused sums by a condition on them; throws NotAffine if it is none of the known
-  /// forms.
+  /// Restricts loops and fused sums by a condition on them; throws NotAffine if the condition has no
+  /// supported form.
   void constrain(const PrimExpr& predicate);
   /// `expr` as a sum of digits; throws NotAffine.
   IterSum parse(const PrimExpr& expr);
-  /// The sum of the digits (without base) as one digit, of a fused mark if there are several; no digit:
-  /// nothing. Throws NotAffine when the digits leave gaps or overlap.
+  /// The sum of the digits (without base) as one digit, of a fused mark if there are several; nullopt without
+  /// digits. Throws NotAffine if the digits leave gaps or overlap.
   std::optional<IterSplit> fuse(std::vector<IterSplit> digits);
-  /// Marks whose extent a predicate has cut.
+  /// Marks whose extent a predicate has reduced.
   const std::vector<const IterMark*>& constrained() const { return constrained_; }
   /// The mark of a loop variable, or null.
   const IterMark* mark_of(const VarNode* var) const;
@@ -45,7 +45,7 @@ class IterParser {
   int depth_ = 0;
 };
 
-/// The conditions that a conjunction consists of; none for a null or true one.
+/// The operands of a conjunction; none for a null or true predicate.
 std::vector<PrimExpr> conjuncts(const PrimExpr& predicate);
 
 }  // namespace tilewright::arith

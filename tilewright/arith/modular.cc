@@ -1,4 +1,4 @@
-// What the values of a term have in common modulo some number.
+// Residues: the modulus and remainder that all values of a term have in common.
 #include <numeric>
 
 #include "tilewright/arith/state.h"
@@ -7,7 +7,8 @@
 namespace tilewright::arith {
 namespace {
 
-constexpr int64_t kLimit = int64_t{1} << 31;  // larger moduli are of no use, and products of smaller ones fit
+// larger moduli are useless, and products of smaller ones do not overflow
+constexpr int64_t kLimit = int64_t{1} << 31;
 
 ModularSet make(int64_t coeff, int64_t base) {
   coeff = std::abs(coeff);
@@ -16,7 +17,7 @@ ModularSet make(int64_t coeff, int64_t base) {
   return {coeff, floormod_int(base, coeff)};
 }
 
-// values of either set
+// The residue class of values of either set.
 ModularSet hull(ModularSet a, ModularSet b) {
   int64_t difference;
   if (__builtin_sub_overflow(a.base, b.base, &difference) || difference == INT64_MIN) return {1, 0};
@@ -69,7 +70,7 @@ ModularSet Analyzer::State::modular(Id id) {
     case Op::kMax: return hull(modular(terms.arg(id, 0)), modular(terms.arg(id, 1)));
     case Op::kSelect: return hull(modular(terms.arg(id, 1)), modular(terms.arg(id, 2)));
     case Op::kFloorMod: {
-      // x % m == x (mod m), so a common factor of both stays
+      // x % m == x (mod m), so a common factor of both is kept
       const Term& divisor = terms[terms.arg(id, 1)];
       const ModularSet value = modular(terms.arg(id, 0));
       if (divisor.op != Op::kConst) return {1, 0};

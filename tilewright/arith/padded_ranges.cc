@@ -1,4 +1,4 @@
-// Loops made as long as the digits of indices repeat: what padding a layout needs.
+// Pads loops to a multiple of the period of the digits in indices, for layouts that need padding.
 #include <numeric>
 
 #include "tilewright/arith/iter_map.h"
@@ -8,10 +8,10 @@
 namespace tilewright::arith {
 namespace {
 
-// Digits that repeat later than this are not looked for.
+// Longer periods are ignored.
 constexpr int64_t kMaxPeriod = 1 << 20;
 
-// How often the digits of `var` in an index repeat: 8 for (i // 4) % 2, 1 for what only adds and multiplies.
+// The period of the digits of `var` in an index: 8 for (i // 4) % 2, 1 if the index only adds and multiplies.
 int64_t period_of(const PrimExpr& index, const VarNode* var) {
   int64_t period = 1;
   const auto meet = [&](const PrimExpr& dividend, const PrimExpr& divisor) {
@@ -33,7 +33,7 @@ IterRanges padded_ranges(const IterRanges& ranges, const std::vector<PrimExpr>& 
   IterRanges result;
   for (const auto& [var, range] : ranges) {
     int64_t period = 1;
-    // both below 2^21, so that their multiple does not overflow
+    // both are below 2^21, so the least common multiple does not overflow
     for (const PrimExpr& index : indices)
       period = std::min(std::lcm(period, period_of(index, var.get())), kMaxPeriod);
     const PrimExpr unit = make_const_int(var->dtype, period);

@@ -1,7 +1,6 @@
-// Proofs of form >= 0.
-// A form whose constant bounds do not decide is reduced by facts F >= 0: if F holds a term with the same
-// sign, then |f| * form - |t| * F is free of the term, and form >= 0 if that is.  min, max and select are
-// proved case by case.
+// Proofs of form >= 0.  A form whose constant bounds do not decide is reduced by facts F >= 0: if F contains
+// a term t with the same sign, with coefficient f in F, then |f| * form - |t| * F is free of the term, and
+// form >= 0 if that is.  min, max and select are proved by case distinction.
 #include <algorithm>
 #include <numeric>
 
@@ -39,9 +38,9 @@ bool Prover::prove(const Linear& goal, int depth) {
   if (around.max < 0 || goal.is_const() || depth == 0 || --fuel < 0) return false;
   bool has_cases = false;
   if (prove_by_cases(goal, depth, &has_cases)) return true;
-  if (has_cases) return false;  // a case split is exact: what it cannot prove is not true in one of the cases
+  if (has_cases) return false;  // a case split is exact: if it fails, the goal is false in one of the cases
   if (prove_by_factor(goal, depth)) return true;
-  // terms without bound must be eliminated in any proof; products first, since their facts speak of their
+  // unbounded terms must be eliminated in any proof; products first, since facts about products involve their
   // factors
   std::vector<Arg> order = goal.terms;
   auto is_unbounded = [&](const Arg& part) { return (state.bounds(part.id) * part.coeff).min == kNegInf; };
@@ -55,7 +54,7 @@ bool Prover::prove(const Linear& goal, int depth) {
                      [&](const Arg& part) { return eliminate(goal, part, depth); });
 }
 
-// goal + k * min(a, b) >= 0, k > 0, if it holds with a and with b; max with k < 0 likewise
+// Proves goal + k * min(a, b) >= 0, k > 0, by proving it with a and with b; max with k < 0 likewise.
 bool Prover::prove_by_cases(const Linear& goal, int depth, bool* has_cases) {
   for (const Arg& part : goal.terms) {
     const Op op = state.terms[part.id].op;
@@ -71,7 +70,7 @@ bool Prover::prove_by_cases(const Linear& goal, int depth, bool* has_cases) {
   return false;
 }
 
-// f * g >= 0 when both are, or neither is positive: f is a factor of every part
+// f * g >= 0 if both are >= 0 or both <= 0, where f is a common factor of all terms.
 bool Prover::prove_by_factor(const Linear& goal, int depth) {
   if (goal.constant != 0) return false;
   auto is_product = [&](Id id) { return state.terms[id].op == Op::kProduct; };
@@ -124,7 +123,7 @@ bool Prover::eliminate(const Linear& goal, Arg part, int depth) {
   return false;
 }
 
-// Facts in which `term` has a coefficient of the given sign.
+// The facts in which `term` has a coefficient of the given sign.
 std::vector<Linear> Prover::facts_about(Id term, bool positive) {
   std::vector<Linear> found;
   for (const auto& fact : state.facts) {
@@ -147,7 +146,7 @@ std::vector<Linear> Prover::facts_about(Id term, bool positive) {
     }
   }
   if (op == Op::kFloorMod && !positive) {
-    // x % n <= n - 1 when n > 0, and x % n <= x when x >= 0 besides
+    // x % n <= n - 1 if n > 0, and also x % n <= x if x >= 0
     if (state.bounds(terms.arg(term, 1)).min > 0) {
       found.push_back(shifted(terms.linear(terms.arg(term, 1)) - self, -1));
       if (state.bounds(terms.arg(term, 0)).min >= 0) found.push_back(terms.linear(terms.arg(term, 0)) - self);
@@ -161,7 +160,7 @@ std::vector<Linear> Prover::facts_about(Id term, bool positive) {
   return found;
 }
 
-// f * rest: from F >= 0 that holds f, and rest >= 0, follows F * rest >= 0.
+// f * rest: a fact F >= 0 that contains f and rest >= 0 imply F * rest >= 0.
 void Prover::facts_about_product(Id product, bool positive, std::vector<Linear>* found) {
   TermTable& terms = state.terms;
   const std::vector<Arg> factors(terms.args(product).begin(), terms.args(product).end());

@@ -1,4 +1,4 @@
-// Regions of buffers: intervals, dimension by dimension.
+// Buffer regions: intervals, dimension by dimension.
 #include <algorithm>
 
 #include "tilewright/arith/int_set.h"

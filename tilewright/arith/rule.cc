@@ -1,4 +1,4 @@
-// Matching and applying rules: goals `part of a pattern = sum` are solved one by one, with backtracking.
+// Matches and applies rules: goals `part of a pattern = sum` are solved one by one, with backtracking.
 #include "tilewright/arith/rule.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct Bindings {
   std::array<std::optional<int64_t>, 4> consts;
 };
 
-// sum of scale * pattern part == target.  With `may_leave_rest` target terms may be left over.
+// The goal: sum of scale * pattern part == target.  With `may_leave_rest`, target terms may be left over.
 struct Goal {
   struct Part {
     int64_t scale;
@@ -25,7 +25,7 @@ struct Goal {
   std::vector<Part> parts;
   Linear target;
   bool may_leave_rest = false;
-  // for a condition: one part, and
+  // for a condition: the pattern has one part, and the target is this term
   Id condition = kNone;
 };
 
@@ -55,7 +55,7 @@ class Matcher {
     return {{{1, place}}, state_.terms.linear(id), false, kNone};
   }
 
-  // Solves the last goal in all ways it can be, each followed by the other goals.
+  // Tries all solutions of the last goal, each followed by the other goals.
   bool solve(std::vector<Goal> goals, size_t num_postponed = 0);
   bool solve_condition(const Goal& goal, const std::vector<Goal>& others);
   bool solve_compare(const Goal& goal, const std::vector<Goal>& others);
@@ -97,7 +97,7 @@ std::optional<int64_t> Matcher::known_constant(uint8_t place) const {
   return std::nullopt;
 }
 
-// Moves everything known to the target and takes sums apart, until only names and structures are left.
+// Moves known values to the target and expands sums, until only unknown names and structures are left.
 void Matcher::expand(Goal* goal) {
   for (size_t n = 0; n < goal->parts.size();) {
     const auto [scale, place] = goal->parts[n];
@@ -137,7 +137,7 @@ bool Matcher::solve(std::vector<Goal> goals, size_t num_postponed) {
   if (goal.condition != kNone) return solve_condition(goal, goals);
   expand(&goal);
   if (!goal.target.is_exact) return false;
-  for (const Arg& part : goal.target.terms) {  // int32 and int64 do not meet in one match
+  for (const Arg& part : goal.target.terms) {  // int32 and int64 terms do not mix in one match
     if (is_index(state_.terms[part.id].dtype) && state_.terms[part.id].dtype != dtype_) return false;
   }
   if (goal.parts.empty()) {
@@ -154,7 +154,7 @@ bool Matcher::solve(std::vector<Goal> goals, size_t num_postponed) {
   return solve_names(std::move(goal), std::move(goals), num_postponed);
 }
 
-// scale * f(...) is some term of the target with that operator and coefficient
+// Solves scale * f(...) == some term of the target with that operator and coefficient.
 bool Matcher::solve_structured(const Goal& goal, size_t part, const std::vector<Goal>& others) {
   const auto [scale, place] = goal.parts[part];
   const PatternNode& wanted = node(place);
@@ -183,7 +183,8 @@ bool Matcher::solve_structured(const Goal& goal, size_t part, const std::vector<
   return false;
 }
 
-// k * x + c = target: one unknown variable and at most one unknown constant; otherwise wait for other goals.
+// Solves k * x + c = target with one unknown variable and at most one unknown constant; otherwise postpones
+// the goal.
 bool Matcher::solve_names(Goal goal, std::vector<Goal> others, size_t num_postponed) {
   const size_t num_vars = static_cast<size_t>(std::count_if(
       goal.parts.begin(), goal.parts.end(), [&](const auto& part) { return node(part.node).op == P::kVar; }));
@@ -235,7 +236,7 @@ bool Matcher::solve_compare(const Goal& goal, const std::vector<Goal>& others) {
   return wanted.op == P::kEQ && with(others, Goal{{{-1, wanted.b}, {1, wanted.a}}, form, false, kNone});
 }
 
-// The term that a pattern stands for, all names being known.
+// Builds the term of a pattern whose names are all known.
 struct Builder {
   Analyzer::State& state;
   const Pattern& pattern;
@@ -284,7 +285,7 @@ bool guard_holds(Analyzer::State& state, const Rule& rule, const Bindings& bindi
   return known.op == Op::kConst && known.value != 0;
 }
 
-// Rules may trigger rules; this many inside one another is more than any expression needs.
+// The maximum depth of rules that trigger rules, more than any expression needs.
 constexpr int kMaxNesting = 16;
 struct Nesting {
   explicit Nesting(Analyzer::State& state) : state(state) { ++state.rule_nesting; }
@@ -292,7 +293,7 @@ struct Nesting {
   Analyzer::State& state;
 };
 
-// The dtype of the first integer met inside a term; conditions have that of what they compare.
+// The dtype of the first integer inside a term; a condition has the dtype of the values it compares.
 DataType dtype_inside(const TermTable& terms, Id id, int depth = 8) {
   if (is_index(terms[id].dtype) || depth == 0) return terms[id].dtype;
   for (size_t n = 0; n < terms[id].count; ++n) {
@@ -308,7 +309,7 @@ std::optional<Id> apply_rules(Analyzer::State& state, RuleTable table, Id id) {
   if (state.rule_nesting >= kMaxNesting) return std::nullopt;
   const Nesting nesting(state);
   const Op op = state.terms[id].op;
-  // select(i < n, true, b) has integers in its condition, but its values are of its own dtype
+  // select(i < n, true, b) has integers in its condition, but its result is a bool
   const DataType dtype = op == Op::kSelect ? state.terms[id].dtype : dtype_inside(state.terms, id);
   for (const Rule& rule : table) {
     if (term_op(rule.left.nodes[rule.left.root()].op) != op) continue;

@@ -1,12 +1,14 @@
 // Rewrite rules as data:  rule(min(x, x + c), x, c >= 0).
 // A pattern is a constant array of nodes, built by the operators below at compile time and interpreted by
-// rule.cc; so a table costs nothing to compile, and tests/fuzz can print every rule and check it by brute
+// rule.cc.  So a table costs nothing to compile, and tests/fuzz can print every rule and check it by brute
 // force.
-//   x y z w   any integer             a sum in a pattern is matched up to linear arithmetic: `x + c` matches
-//   n * 2 + 7 c d e     an integer constant     with x = n * 2, c = 7, and x - y matches any sum once x or y
-//   is known. p q r     any condition           min, max, == and * match in both orders, `and` and `or` as
-//   written. / and %   floor division and its remainder.  Division by zero is undefined: a rule need not
-//   care.
+//   x y z w   any integer
+//   c d e     an integer constant
+//   p q r     any condition
+//   / and %   floor division and its remainder.  Division by zero is undefined: a rule may ignore it.
+// A sum in a pattern is matched up to linear arithmetic: `x + c` matches n * 2 + 7 with x = n * 2, c = 7, and
+// x - y matches any sum once x or y is known.  min, max, == and * match with their operands in either order,
+// `and` and `or` only as written.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -23,7 +25,7 @@ struct PatternNode {
     kVar,
     kConst,
     kCondition,
-    kLiteral,  // value: which one, or the literal
+    kLiteral,  // value: the number of the name, or the literal
     kAdd,
     kSub,
     kMul,
@@ -40,7 +42,7 @@ struct PatternNode {
     kSelect
   };
   Op op;
-  uint8_t a, b, c;  // operands: places in the pattern
+  uint8_t a, b, c;  // operands: positions in the pattern
   int32_t value;
 };
 
@@ -60,7 +62,7 @@ struct Pattern {
   constexpr bool empty() const { return size == 0; }
 
  private:
-  // Copies the nodes of `part` behind ours; its root's place.
+  // Appends the nodes of `part`; returns the position of its root.
   constexpr uint8_t add(const Pattern& part) {
     const uint8_t offset = size;
     for (uint8_t n = 0; n < part.size; ++n) {
@@ -70,7 +72,7 @@ struct Pattern {
         node.b += offset;
         node.c += offset;
       }
-      nodes[size++] = node;  // beyond the array is an error at compile time
+      nodes[size++] = node;  // past the end of the array it is a compile-time error
     }
     return part.empty() ? 0 : size - 1;
   }
@@ -84,7 +86,7 @@ constexpr Rule rule(const Pattern& left, const Pattern& right, const Pattern& gu
   return {left, right, guard};
 }
 
-/// What rules are written with.
+/// The names and functions that rules are written with.
 namespace pattern {
 inline constexpr Pattern x{PatternNode::kVar, 0}, y{PatternNode::kVar, 1}, z{PatternNode::kVar, 2},
     w{PatternNode::kVar, 3};
@@ -115,14 +117,14 @@ constexpr Pattern operator&&(const Pattern& a, const Pattern& b) { return {Patte
 constexpr Pattern operator||(const Pattern& a, const Pattern& b) { return {PatternNode::kOr, a, b, {}}; }
 constexpr Pattern operator!(const Pattern& a) { return {PatternNode::kNot, a, {}, {}}; }
 
-/// Every table, by the kind of term it rewrites.  Add and sub rules rewrite any two terms of a sum.
+/// The tables, by the kind of term they rewrite.  Add and sub rules rewrite any two terms of a sum.
 using RuleTable = std::span<const Rule>;
 extern const RuleTable kAddRules, kSubRules, kMulRules, kDivModRules, kMinMaxRules, kCompareRules,
     kSelectRules, kLogicRules;
 
-/// The term that the first matching rule gives for `id`, or nothing.
+/// The result of the first rule that matches `id`, or nullopt.
 std::optional<Id> apply_rules(Analyzer::State& state, RuleTable table, Id id);
-/// `form` with one of its terms (the n-th) and others rewritten by the first matching rule, or nothing.
+/// `form` rewritten by the first rule that matches its n-th term together with others, or nullopt.
 std::optional<Linear> apply_sum_rules(Analyzer::State& state, RuleTable table, const Linear& form, size_t n,
                                       DataType dtype);
 
@@ -132,7 +134,7 @@ std::string to_string(const Rule& rule);
 struct PatternValues {
   std::array<int64_t, 4> vars{}, consts{}, conditions{};
 };
-/// The value of `pattern`; nothing where it divides by zero or leaves int64.
+/// The value of `pattern`; nullopt if it divides by zero or overflows int64.
 std::optional<int64_t> evaluate(const Pattern& pattern, const PatternValues& values);
 
 }  // namespace tilewright::arith

@@ -1,4 +1,4 @@
-// Rules as text, and the value of a pattern: what the tests of the tables need.
+// Prints rules and evaluates patterns, for the tests of the tables.
 #include <fmt/format.h>
 
 #include "tilewright/arith/rule.h"
@@ -75,7 +75,8 @@ std::optional<int64_t> value_of(const Pattern& pattern, uint8_t place, const Pat
   const auto a = value_of(pattern, node.a, values);
   if (!a) return std::nullopt;
   if (node.op == P::kNot) return !*a;
-  // only the chosen value needs to be defined, and the right side of `and` and `or` only where it decides
+  // only the selected value must be defined, and the right side of `and` and `or` only if the left does not
+  // decide
   if (node.op == P::kSelect) return value_of(pattern, *a ? node.b : node.c, values);
   if (node.op == P::kAnd && !*a) return 0;
   if (node.op == P::kOr && *a) return 1;

@@ -1,4 +1,4 @@
-// Simplification of whole programs: every expression under the loops, axes, lets and conditions around it.
+// Simplifies whole programs: every expression under its enclosing loops, axes, lets and conditions.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/arith/expr_util.h"
 #include "tilewright/ir/rewrite.h"
@@ -8,7 +8,7 @@
 namespace tilewright::arith {
 namespace {
 
-// Whether the value of `expr` may change between two statements.
+// True if the value of `expr` may change between two statements.
 bool reads_memory(const PrimExpr& expr) {
   return any_node(expr, [](const Object* node) {
     if (node->kind == Kind::kCall) return !is_pure(static_cast<const CallNode*>(node)->op);
@@ -90,7 +90,7 @@ class Simplifier {
     return update(&body) ? Stmt(with(node, [&](N& n) { n.body = body; })) : Stmt(node);
   }
 
-  // What of a condition stays true while statements run.
+  // Assumes the conjuncts of a condition that stay true while statements run.
   void assume_stable(const PrimExpr& condition) {
     if (const auto* both = condition.as<AndNode>()) {
       assume_stable(both->a);
@@ -151,7 +151,7 @@ class Simplifier {
     });
   }
 
-  // An assertion holds in what follows it.
+  // An assertion holds in the statements that follow it.
   Stmt sequence(const SeqStmt& node) {
     auto scope = analyzer_.enter();
     std::vector<Stmt> items = node->seq;

@@ -1,4 +1,4 @@
-// What an Analyzer is made of: the terms, what is known of them, and the constructors that build simplest
+// The state of an Analyzer: the terms, the knowledge about them, and the constructors that build simplified
 // terms. One class over several files, by subject: import, export, build_*, bounds, prove, facts.
 #pragma once
 #include <optional>
@@ -9,28 +9,28 @@
 
 namespace tilewright::arith {
 
-/// Thrown inside the analyzer when a coefficient leaves its dtype; the expression is then kept as it is.
+/// Thrown inside the analyzer if a coefficient leaves the range of its dtype; the expression is then kept
+/// unchanged.
 struct NotRepresentable {};
-/// Thrown inside the analyzer when a call with an effect is met: its expression may be neither dropped nor
-/// repeated.
+/// Thrown inside the analyzer for a call with an effect: its expression may be neither dropped nor repeated.
 struct HasEffect {};
 
 inline constexpr Id kNone = UINT32_MAX;
-/// Term::value of a kOther that is one expression, known by its address only.
+/// Term::value of a kOther term that is one opaque expression, known only by its address.
 inline constexpr int64_t kOpaque = INT64_MIN + 1;
 
-/// What bindings and assumptions say of one term.
+/// Everything known about one term from bindings and assumptions.
 struct Knowledge {
   ConstBounds bounds;
   ModularSet modular;
-  Id replacement = kNone;     // for a variable that stands for a value
+  Id replacement = kNone;     // for a variable bound to a value
   std::optional<bool> truth;  // for a condition
 };
 
 struct Analyzer::State {
   TermTable terms;
 
-  // ---- import*.cc: expressions to simplest terms
+  // ---- import*.cc: expressions to simplified terms
   Id import(const PrimExpr& expr);
   Linear import_linear(const PrimExpr& expr);
   Id variable(const VarNode* var);
@@ -38,10 +38,10 @@ struct Analyzer::State {
   // ---- export.cc: terms to expressions
   PrimExpr export_term(Id id);
 
-  // ---- build_*.cc: the simplest term of a given value
+  // ---- build_*.cc: the simplified term of a given operation
   Id constant(int64_t value, DataType dtype);
   Id truth_value(bool value) { return constant(value, kBoolType); }
-  Id atom(Id id);  // the term, or the constant that it is known to be
+  Id atom(Id id);  // the term itself, or the constant that it is known to equal
   Id sum(const Linear& form, DataType dtype);
   Linear normalized(Linear form, DataType dtype);
   Id product(Id a, Id b);
@@ -58,18 +58,18 @@ struct Analyzer::State {
   Id other(Kind kind, DataType dtype, std::span<const Arg> args, const ObjectRef& object = nullptr,
            int64_t value = 0);
 
-  // ---- bounds.cc, modular.cc, prove.cc: what can be known
+  // ---- bounds.cc, modular.cc, prove.cc: derived properties
   ConstBounds bounds(Id id);
   ConstBounds bounds(const Linear& form);
   ModularSet modular(Id id);
   ModularSet modular(const Linear& form);
   /// True only if form >= 0; `fuel` bounds the number of steps.
   bool proves_ge0(const Linear& form, int fuel = kSimplifyFuel);
-  /// True only if `condition` holds: its parts are tried with more fuel than simplification spends.
+  /// True only if `condition` holds; tries its parts with more fuel than simplification spends.
   bool proves(Id condition);
   static constexpr int kSimplifyFuel = 24, kProofFuel = 400;
 
-  // ---- facts.cc: what is known
+  // ---- facts.cc: knowledge
   void learn(Id condition, bool truth);
   void learn_ge0(Linear form);
   void learn_remainder(const Linear& form);
@@ -78,7 +78,8 @@ struct Analyzer::State {
   const Knowledge& knowledge(Id id) const;
   void bind_range(const VarNode* var, Id min, Id extent);
   void bind_value(const VarNode* var, Id value);
-  void bind_equal(const VarNode* var, Id value);  // not replaced, but known to be equal
+  // the variable is not replaced, but known to equal the value
+  void bind_equal(const VarNode* var, Id value);
   void forget(Id var);
   size_t open_scope();
   void close_scope(size_t mark);
@@ -89,10 +90,11 @@ struct Analyzer::State {
   };
   std::vector<Fact> facts;
 
-  /// Whether `wanted` is a part of `id`, or may be inside what is opaque.
+  /// True if `wanted` is part of `id`, or may be part of an opaque term in it.
   bool mentions(Id id, Id wanted) const;
 
-  uint32_t epoch = 1;  // names what is known now; results found in an epoch hold in it
+  // identifies the current knowledge; results that were found in an epoch are valid in it
+  uint32_t epoch = 1;
   int import_depth = 0;
   int rule_nesting = 0;
 
@@ -138,7 +140,7 @@ struct Analyzer::State {
   PrimExpr export_other(Id id);
 
   struct Undo {
-    Id id;  // whose knowledge was changed, or kNone for a fact that was switched off
+    Id id;  // the term whose knowledge changed, or kNone for a fact that was disabled
     size_t fact;
     Knowledge old;
   };
@@ -152,17 +154,17 @@ struct Analyzer::State {
   uint32_t last_epoch_ = 1;
   std::unordered_map<std::string, ObjectRef> operators_;  // one node for each operator name
   struct Imported {
-    PrimExpr expr;  // keeps the address from being reused
+    PrimExpr expr;  // keeps the object alive, so that its address is not reused
     Id id;
     uint32_t epoch;
   };
-  std::unordered_map<const Object*, Imported> imported_;  // shared nodes met in this call
+  std::unordered_map<const Object*, Imported> imported_;  // shared nodes found in this call
 
  public:
   void end_call() { imported_.clear(); }
 };
 
-/// Everything learnt while it lives is forgotten at its end.
+/// Forgets everything learnt during its lifetime.
 class LocalScope {
  public:
   explicit LocalScope(Analyzer::State& state) : state_(state), mark_(state.open_scope()) {}

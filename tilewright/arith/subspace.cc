@@ -1,4 +1,4 @@
-// Division of an iteration space into tiles: binding = outer * extent of the tile + inner.
+// Splits an iteration space into tiles: binding = outer * extent of the tile + inner.
 #include <algorithm>
 
 #include "tilewright/arith/expr_util.h"
@@ -32,7 +32,7 @@ class Divider {
       }
       try {
         parser_.constrain(part);
-      } catch (const NotAffine&) {  // it stays in the predicate; extents are those without it
+      } catch (const NotAffine&) {  // it stays in the predicate; the extents ignore it
       }
     }
   }

@@ -23,7 +23,7 @@ uint64_t hash_of(Op op, Kind kind, DataType dtype, std::span<const Arg> args, in
   uint64_t hash = mix(static_cast<uint64_t>(op), static_cast<uint64_t>(kind));
   hash = mix(hash, (uint64_t{dtype.code} << 32) | (uint64_t{dtype.bits} << 16) | dtype.lanes);
   hash = mix(hash, static_cast<uint64_t>(value));
-  hash = mix(hash, reinterpret_cast<uintptr_t>(object));  // decides the slot only, never an order
+  hash = mix(hash, reinterpret_cast<uintptr_t>(object));  // only decides the slot, never an order
   for (const Arg& arg : args) hash = mix(mix(hash, arg.id), static_cast<uint64_t>(arg.coeff));
   return hash;
 }
@@ -78,7 +78,7 @@ int64_t Linear::coeff_of(Id id) const {
 }
 
 namespace {
-// a + b * scale, or an overflow
+// Computes a + b * scale; returns false on overflow.
 bool fused(int64_t a, int64_t b, int64_t scale, int64_t* result) {
   int64_t product;
   return !__builtin_mul_overflow(b, scale, &product) && !__builtin_add_overflow(a, product, result) &&
@@ -142,7 +142,7 @@ int64_t saturating_mul(int64_t a, int64_t b) {
   return product >= kPosInf ? kPosInf : product <= kNegInf ? kNegInf : static_cast<int64_t>(product);
 }
 
-// A sum that saturates on the wrong side says nothing on that side: a finite overflow is no bound.
+// A bound that saturates at the opposite infinity is dropped: an overflow in the finite range is no bound.
 ConstBounds operator+(ConstBounds a, ConstBounds b) {
   ConstBounds sum{saturating_add(a.min, b.min, kNegInf), saturating_add(a.max, b.max, kPosInf)};
   if (sum.min == kPosInf) sum.min = kPosInf - 1;

@@ -1,7 +1,6 @@
-// Terms: the analyzer's own form of expressions.  Each different term exists once and is named by a small
-// number, so that equality is one comparison; sums are kept flat, as coefficients of the terms they consist
-// of.  Numbers are given in the order of first sight, which makes them a deterministic order for commutative
-// operands.
+// Terms: the analyzer's representation of expressions.  Each distinct term exists once and has a small
+// number, so that equality is one comparison; sums are flat: coefficients of their terms.  Numbers are
+// assigned in order of creation, which gives a deterministic order for commutative operands.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -16,8 +15,8 @@ using Id = uint32_t;
 enum class Op : uint8_t {
   kConst,     // value
   kVar,       // object
-  kSum,       // sum of coeff * term, + value; at least two parts
-  kProduct,   // two or more factors in ascending order, none of them a constant
+  kSum,       // sum of coeff * term, + value; at least two summands
+  kProduct,   // two or more factors in ascending order, none of them constant
   kFloorDiv,  // args[0] // args[1]
   kFloorMod,  // args[0] % args[1]
   kMin,       // args in ascending order
@@ -41,7 +40,7 @@ struct Arg {
 struct Linear {
   std::vector<Arg> terms;
   int64_t constant = 0;
-  bool is_exact = true;  // false once a coefficient has left [-kLimit, kLimit]: the rest means nothing
+  bool is_exact = true;  // false once a coefficient left [-kLimit, kLimit]: the rest is then meaningless
 
   static constexpr int64_t kLimit = int64_t{1} << 62;  // far from the infinities of bounds
   bool is_const() const { return terms.empty(); }
@@ -62,12 +61,12 @@ int64_t content(const Linear& a);
 
 struct Term {
   Op op;
-  Kind kind;  // of the IR node, for kOther; kCount for an opaque term, which has no args
+  Kind kind;  // kind of the IR node, for kOther; kCount for an opaque term, which has no args
   DataType dtype;
-  uint32_t begin, count;  // its args
-  int64_t value;          // constant; for kOther what else belongs to its identity (lanes, bits of a float)
+  uint32_t begin, count;  // range of its args
+  int64_t value;          // the constant; for kOther other data of its identity (lanes, bits of a float)
   ObjectRef object;       // variable, buffer, operator; for an opaque term the expression itself
-  PrimExpr exported;      // its expression, once it has been asked for
+  PrimExpr exported;      // its expression, once it was requested
   uint32_t bounds_epoch = 0;
   ConstBounds bounds;
 };
@@ -81,10 +80,10 @@ class TermTable {
   size_t size() const { return terms_.size(); }
 
   Id constant(int64_t value, DataType dtype) { return intern(Op::kConst, dtype, {}, value); }
-  /// The term with these parts, new or known.  `args` must not point into the table.
+  /// The term with these operands, new or existing.  `args` must not point into the table.
   Id intern(Op op, DataType dtype, std::span<const Arg> args, int64_t value = 0,
             const ObjectRef& object = nullptr, Kind kind = Kind::kCount);
-  /// The parts of an integer term as a sum.
+  /// An integer term as a sum.
   Linear linear(Id id) const;
 
  private:
@@ -103,10 +102,10 @@ ConstBounds operator*(ConstBounds a, ConstBounds b);
 ConstBounds operator*(ConstBounds a, int64_t scale);
 ConstBounds intersect(ConstBounds a, ConstBounds b);
 ConstBounds hull(ConstBounds a, ConstBounds b);
-/// The values that `dtype` can hold; no bound for int32 and int64, whose overflow is excluded.
+/// The values that `dtype` can hold; unbounded for int32 and int64, which are assumed not to overflow.
 ConstBounds bounds_of_dtype(DataType dtype);
 
-/// Whether a literal of `dtype` can hold `value`.
+/// True if a literal of `dtype` can hold `value`.
 inline bool fits(int64_t value, DataType dtype) {
   return dtype != kInt32 || (value >= INT32_MIN && value <= INT32_MAX);
 }

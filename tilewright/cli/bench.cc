@@ -1,4 +1,4 @@
-// tilewright bench: how long a model takes, kernel by kernel.
+// tilewright bench: measures the time of a model, kernel by kernel.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct Options {
 /// Seconds of each call, sorted.
 struct Latency {
   std::vector<double> seconds;
-  /// The smallest measured time that at least `part` of the calls did not exceed.
+  /// The smallest measured time that at least the fraction `part` of the calls did not exceed.
   double percentile(double part) const {
     const auto rank = static_cast<size_t>(std::ceil(part * static_cast<double>(seconds.size())));
     return seconds[std::max<size_t>(rank, 1) - 1];
@@ -42,7 +42,7 @@ struct Latency {
 
 Latency measure(const Model& model, const std::vector<Value>& inputs, const Options& options) {
   for (int n = 0; n < options.warmup; ++n) (void)call_main(model, inputs);
-  // without --repeat: for a second, at least 10 and at most 10000 calls
+  // without --repeat: for one second, at least 10 and at most 10000 calls
   Latency latency;
   const Clock::time_point begin = Clock::now();
   auto is_enough = [&](size_t count) {
@@ -59,7 +59,7 @@ Latency measure(const Model& model, const std::vector<Value>& inputs, const Opti
 }
 
 struct Memory {
-  int64_t arena = 0;  // tensors of known size between kernels; -1: its size depends on the inputs
+  int64_t arena = 0;  // memory for tensors of known size between kernels; -1: its size depends on the inputs
   int64_t constants = 0;
   int64_t process_peak = 0;
 };

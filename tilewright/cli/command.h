@@ -1,5 +1,5 @@
-// The commands: each adds its options to the program and runs with them.  Included by program.cc
-// and the commands.
+// The commands: each adds its options to the command line and runs with them.  Included by program.cc and the
+// commands.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace tilewright::cli {
 
-/// A command: `add` defines its options on `app` and returns what runs it once they are parsed.
+/// A command: `add` defines its options on `app` and returns the function that runs it after parsing.
 struct Command {
   const char* name;
   const char* doc;       // one line
@@ -19,14 +19,15 @@ struct Command {
 extern const Command compile_command, run_command, bench_command, inspect_command, explain_command,
     doctor_command;
 
-/// The options of ModelOptions.  They are given back too: a library takes none of those that compile.
+/// The options that set ModelOptions.  They are also returned, because a library accepts none of the options
+/// for compiling.
 struct CompileFlags {
   CLI::Option *target, *opt_level, *precision, *weights, *fix, *check_bounds;
 };
 CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char* path_doc);
-/// Raises UserError if the model is a library and options that compile were given.
+/// Raises UserError if the model is a library and options for compiling were given.
 void require_onnx_for(const CompileFlags& flags, const ModelOptions& options);
-/// Raises UserError if the model is a library: it has code, but no schedules.
+/// Raises UserError if the model is a library, which has code but no schedules.
 void require_schedules(const ModelOptions& options);
 
 /// --input, --random and --dim.
@@ -37,10 +38,10 @@ struct InputOptions {
   std::vector<std::string> dims;
 };
 void add_input_options(CLI::App& app, InputOptions& options, const char* input_doc);
-/// The arguments of main that the options ask for: of the file, or random.
+/// The arguments of main that the options request: from the file, or random.
 std::vector<runtime::Value> make_inputs(const InputOptions& options, const Model& model);
 
-/// A call of main.  Errors of the model's checks get a help line that lists what it takes.
+/// Calls main.  Errors of the model's checks get a help line that lists its inputs.
 runtime::Value call_main(const Model& model, const std::vector<runtime::Value>& inputs);
 
 }  // namespace tilewright::cli

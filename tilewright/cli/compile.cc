@@ -1,4 +1,4 @@
-// tilewright compile: an ONNX model to a file that runs.
+// tilewright compile: compiles an ONNX model to a file.
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -50,11 +50,11 @@ void run(const Options& options) {
     throw UserError("\"{}\" is compiled already", options.model.path)
         .help("give the ONNX model it was made of");
   runtime::set_num_threads(options.model.num_threads);
-  // everything that can be wrong with the command line is found before the model is read
+  // find all errors of the command line before the model is read
   driver::require_export_format(driver::make_generator(target::parse_target(options.model.target)),
                                 options.output);
   const Output output(options.output, options.is_forced);
-  // what a C compiler leaves when it is interrupted goes with it
+  // temporary files of an interrupted C compiler are removed with this folder
   setenv("TMPDIR", output.folder().c_str(), 1);
   Progress progress(options.model.is_quiet);
   progress.begin(fmt::format("compiling {} for {}", options.model.path, options.model.target));

@@ -1,4 +1,4 @@
-// tilewright doctor: what is known of a machine, from where, and how fast it is.
+// tilewright doctor: shows the description of a machine with its sources, and measures its speed.
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -60,7 +60,7 @@ void run(const Options& options) {
   if (options.calibrates && !generator.is_host)
     throw UserError("{} is not this machine, which alone can be measured", generator.machine)
         .help("leave out --calibrate");
-  std::optional<explain::Peaks> peaks;  // kept for `explain`
+  std::optional<explain::Peaks> peaks;  // stored for `explain`
   if (options.calibrates) peaks = explain::peaks_of_machine(true);
   if (options.is_json) {
     nlohmann::ordered_json json = {{"target", options.target}, {"features", json_of(rows)}};

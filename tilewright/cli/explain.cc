@@ -1,4 +1,4 @@
-// tilewright explain: why a model takes as long as it does.
+// tilewright explain: shows what limits the speed of a model.
 #include "tilewright/explain/explain.h"
 
 #include <filesystem>
@@ -30,7 +30,7 @@ void run(const Options& options) {
   model.compiled = compile(import_onnx(options.model, progress), options.model, progress);
   model.machine = model.compiled->machine();
   const std::vector<runtime::Value> inputs = make_inputs(options.input, model);
-  (void)call_main(model, inputs);  // errors of the inputs name what the model takes
+  (void)call_main(model, inputs);  // so that errors of the inputs list the model's inputs
   const explain::Peaks peaks = explain::peaks_of_machine(options.measures_again);
   const std::string name = std::filesystem::path(options.model.path).filename().string();
   const explain::Explanation explanation = explain::explain(*model.compiled, inputs, peaks, name);

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folders that an interrupt removes.  Signals belong to the process, and so does this.
+/// The folders that an interrupt removes.  Global, because signals belong to the process.
 struct Unfinished {
   std::mutex mutex;
   std::set<std::string> folders;
@@ -29,7 +29,7 @@ Unfinished& unfinished() {
   return folders;
 }
 
-// Other threads and the linker may still be writing into it.
+// Removes the folder although other threads and the linker may still be writing into it.
 void remove_folder(const std::string& folder) {
   for (int attempt = 0; attempt < 50; ++attempt) {
     std::error_code error;
@@ -44,7 +44,7 @@ void remove_folder(const std::string& folder) {
   while (sigwait(&signals, &signal) != 0) {
   }
   Unfinished& left = unfinished();
-  std::lock_guard lock(left.mutex);  // not given back: nothing new begins
+  std::lock_guard lock(left.mutex);  // never unlocked, so that no new output begins
   for (const std::string& folder : left.folders) remove_folder(folder);
   constexpr std::string_view kText = "\ninterrupted\n";
   (void)!::write(STDERR_FILENO, kText.data(), kText.size());
@@ -118,7 +118,7 @@ void Output::write(const std::string& bytes) const {
 }
 
 void Output::commit() const {
-  require_free();  // it may have appeared meanwhile
+  require_free();  // it may have appeared in the meantime
   std::error_code error;
   fs::rename(place(), path_, error);
   if (error) throw UserError("\"{}\" cannot be written: {}", path_, error.message());

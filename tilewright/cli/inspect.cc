@@ -1,4 +1,4 @@
-// tilewright inspect: what becomes of a model at each stage of the compiler.
+// tilewright inspect: shows a model at each stage of the compiler.
 #include <fmt/ranges.h>
 
 #include "tilewright/cli/command.h"
@@ -20,11 +20,11 @@ struct Options {
   bool shows_schedules = false, is_json = false;
 };
 
-// The functions of `module` that are `wanted`, as script; the one called `name` if that is not empty.
+// The functions of `module` that are `wanted`, as script; only the one called `name` if that is not empty.
 template <class Wanted>
 std::string script_of(const ir::IRModule& module, const std::string& name, Wanted wanted) {
   const script::PrintOptions print_options = {.show_header = false};
-  // in a module of its own, for its name
+  // in a module of its own, so that its name is shown
   if (!name.empty())
     return script::print(ir::with_function(ir::IRModuleNode::make(), name, module->lookup(name)),
                          print_options);
@@ -37,7 +37,7 @@ std::string script_of(const ir::IRModule& module, const std::string& name, Wante
 
 bool is_loop_program(const ir::BaseFunc& func) { return ir::is<tir::PrimFuncNode>(func); }
 
-// The lowered functions of all kernels, or of the one called `name`.
+// The lowered functions of all kernels, or only of the one called `name`.
 std::vector<ir::IRModule> lowered_kernels(const driver::CompiledModule& module, const std::string& name) {
   const std::vector<std::string> names = module.names();
   const std::vector<ir::IRModule> lowered = module.lowered();
@@ -53,7 +53,7 @@ std::vector<ir::IRModule> lowered_kernels(const driver::CompiledModule& module, 
 
 struct Stage {
   std::string_view name, doc;
-  bool needs_kernels;  // compiled, not only imported
+  bool needs_kernels;  // needs a compiled model, not only an imported one
   std::string (*text)(const ir::IRModule& imported, const driver::Executable* compiled,
                       const std::string& function);
 };

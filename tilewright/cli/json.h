@@ -1,4 +1,4 @@
-// JSON as the commands print it.  Included by .cc files only.
+// JSON output of the commands.  Included by .cc files only.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,7 +9,7 @@
 namespace tilewright::cli {
 using Json = nlohmann::ordered_json;
 
-/// The text to print.  What is not UTF-8 is replaced: names in a file can be any bytes.
+/// The text to print.  Bytes that are not UTF-8 are replaced, since names in a file may contain any bytes.
 inline std::string json_text(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

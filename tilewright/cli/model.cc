@@ -24,7 +24,7 @@ double seconds_since(Clock::time_point start) {
 bool is_library(const std::string& path) {
   if (path.ends_with(".so")) return true;
   std::error_code problem;
-  if (!std::filesystem::is_regular_file(path, problem)) return false;  // a pipe would be waited for
+  if (!std::filesystem::is_regular_file(path, problem)) return false;  // reading a pipe would block
   char magic[4] = {};
   std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
   return std::string_view(magic, sizeof magic) ==

@@ -1,4 +1,4 @@
-// A model as commands get it: an ONNX file, compiled here, or a library that was compiled before.
+// The model of a command: an ONNX file, which is compiled now, or a library compiled before.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tilewright::cli {
 
-/// What is common to commands that take a model; options.h makes command line options of it.
+/// Options of all commands that take a model; options.h makes command line options of them.
 struct ModelOptions {
   std::string path;
   std::string target = "llvm";
@@ -22,26 +22,27 @@ struct ModelOptions {
   bool is_quiet = false;
 };
 
-/// Whether the file at `path` is a compiled model rather than ONNX: by its ending, else by its first bytes.
+/// True if the file at `path` is a compiled model rather than ONNX, judged by its ending, else by its first
+/// bytes.
 bool is_library(const std::string& path);
 
-/// An ONNX file with the dimensions that --fix says.
+/// Reads the ONNX file and sets the dimensions of --fix.
 frontend::onnx::Model read_onnx(const ModelOptions& options);
-/// The graph of it.
+/// Imports it as a graph.
 ir::IRModule import_onnx(const ModelOptions& options, Progress& progress);
 
-/// `module`, imported from options.path, compiled.
+/// Compiles `module`, which was imported from options.path.
 driver::Executable compile(ir::IRModule module, const ModelOptions& options, Progress& progress);
 
 struct Model {
   runtime::vm::VirtualMachine machine;
-  std::optional<driver::Executable> compiled;  // nothing for a library
+  std::optional<driver::Executable> compiled;  // nullopt for a library
   /// The function that commands run.
   const runtime::vm::BytecodeFunction& main() const;
 };
 
-/// The model, ready to run.  Raises UserError if it has no function "main" or was compiled for CPU features
-/// that this machine lacks.
+/// Loads or compiles the model.  Raises UserError if it has no function "main" or needs CPU features that
+/// this machine lacks.
 Model load_model(const ModelOptions& options, Progress& progress);
 
 }  // namespace tilewright::cli

@@ -23,7 +23,7 @@ struct Header {
   std::optional<Shape> shape;
 };
 
-/// Reads the Python literal of the header.  Every read says whether it succeeded.
+/// Parses the Python literal of the header.  Every read returns whether it succeeded.
 class HeaderParser {
  public:
   explicit HeaderParser(std::string_view text) : rest_(text) {}
@@ -141,7 +141,7 @@ void swap_bytes(Tensor& tensor) {
   for (int64_t n = 0; n < tensor.num_elements(); ++n, data += width) std::reverse(data, data + width);
 }
 
-// Elements in column-major order are those of the reversed shape in row-major order.
+// The bytes of a column-major array are those of a row-major array with the reversed shape.
 Tensor from_fortran(const Tensor& reversed) {
   std::vector<int> axes;
   for (int axis = reversed.ndim(); axis-- > 0;) axes.push_back(axis);

@@ -8,12 +8,12 @@
 
 namespace tilewright::cli {
 
-/// The array in `bytes`, which are not trusted: any element order and byte order becomes compact, row-major
-/// and this machine's.  `name` is what messages call it. Raises UserError if `bytes` is no array of numpy or
-/// cut short, Unsupported for elements that are neither bool, integer nor float.
+/// The array in `bytes`, which are not trusted: any element order and byte order is converted to compact
+/// row-major order and this machine's byte order.  `name` is its name in messages.  Raises UserError if
+/// `bytes` are not a numpy array or truncated, Unsupported for elements other than bool, integers and floats.
 runtime::Tensor read_npy(std::string_view bytes, const std::string& name);
 
-/// `tensor` in version 1.0, row-major.  Raises Unsupported for elements that numpy does not have (bfloat16).
+/// `tensor` in version 1.0, row-major.  Raises Unsupported for dtypes that numpy does not have (bfloat16).
 std::string write_npy(const runtime::Tensor& tensor, const std::string& name);
 
 }  // namespace tilewright::cli

@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::string_view kLocal = "PK\x03\x04", kCentral = "PK\x01\x02", kEnd = "PK\x05\x06";
 constexpr size_t kLocalBytes = 30, kCentralBytes = 46, kEndBytes = 22;
-constexpr uint32_t kIn64 = 0xFFFFFFFF;  // the number is in the extra field
+constexpr uint32_t kIn64 = 0xFFFFFFFF;  // the real value is in the extra field
 
-/// Numbers of an archive's bytes; reading past the end raises.
+/// Reads numbers from an archive's bytes; reading past the end raises.
 class Archive {
  public:
   Archive(std::string_view bytes, const std::string& name) : bytes_(bytes), name_(name) {}
@@ -37,7 +37,7 @@ class Archive {
   }
   size_t size() const { return bytes_.size(); }
   const std::string& name() const { return name_; }
-  /// Where the last `mark` begins; size() if there is none.
+  /// The position of the last `mark`; size() if there is none.
   size_t find_last(std::string_view mark) const { return std::min(bytes_.rfind(mark), bytes_.size()); }
 
  private:
@@ -45,13 +45,13 @@ class Archive {
   const std::string& name_;
 };
 
-/// One file of the archive as the central directory has it.
+/// One file of the archive as listed in the central directory.
 struct Entry {
   std::string name;
   uint64_t method = 0, flags = 0, crc = 0, packed_bytes = 0, bytes = 0, local_offset = 0;
 };
 
-// Sizes and offset of more than 32 bits, in this order, only those that are marked.
+// Reads sizes and offset of more than 32 bits, in this order; only those that are marked are present.
 void read_extra(std::string_view extra, Entry& entry) {
   while (extra.size() >= 4) {
     const uint64_t id = Archive::number_in(extra, 0, 2), size = Archive::number_in(extra, 2, 2);
@@ -94,7 +94,7 @@ std::vector<Entry> read_directory(const Archive& archive) {
   return entries;
 }
 
-// Unpacks piece by piece: what an entry claims to hold is not allocated before it has come.
+// Decompresses piece by piece, so that memory is only allocated for data that really exists.
 std::string inflated(const Archive& archive, const Entry& entry, std::string_view packed) {
   z_stream stream = {};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw InternalError("zlib cannot be initialised");
@@ -171,7 +171,7 @@ std::vector<NamedTensor> read_arrays(std::string_view bytes, const std::string& 
 std::string write_npz(const std::vector<NamedTensor>& arrays) {
   std::string bytes, directory;
   for (const NamedTensor& array : arrays) {
-    // 32 bits hold sizes and places; headers, names and the directory need a little of them
+    // sizes and offsets have 32 bits; headers, names and the directory need some of that range
     constexpr uint64_t kMaxBytes = std::numeric_limits<uint32_t>::max() - (uint64_t{1} << 24);
     if (bytes.size() + static_cast<uint64_t>(array.tensor.num_bytes()) > kMaxBytes)
       throw Unsupported("the outputs are larger than 4 GiB, more than a .npz file is written with")
@@ -179,10 +179,10 @@ std::string write_npz(const std::vector<NamedTensor>& arrays) {
     const std::string content = write_npy(array.tensor, fmt::format("output \"{}\"", array.name));
     const std::string name = array.name + ".npy";
     const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size());
-    // version 2.0, no flags, stored, 1980-01-01: the same outputs are the same bytes
+    // version 2.0, no flags, stored, dated 1980-01-01, so that equal outputs give equal bytes
     std::string common;
     append(common, 20, 2);
-    append(common, 0x800, 2);  // the name is UTF-8
+    append(common, 0x800, 2);  // flag: the name is UTF-8
     append(common, 0, 2);
     append(common, 0, 2);
     append(common, 0x21, 2);

@@ -13,12 +13,12 @@ struct NamedTensor {
   runtime::Tensor tensor;
 };
 
-/// The arrays in `bytes`, the content of a file that messages call `name`, in the order of the file.  Nothing
-/// in it is trusted.  Raises UserError if it is neither a .npz nor a .npy file or is damaged, Unsupported for
-/// encrypted archives, compression other than deflate and elements that are no numbers.
+/// The arrays in `bytes`, the contents of a file that messages call `name`, in the order of the file.  The
+/// bytes are not trusted.  Raises UserError if the file is damaged or neither .npz nor .npy, Unsupported for
+/// encrypted archives, compression other than deflate and elements that are not numbers.
 std::vector<NamedTensor> read_arrays(std::string_view bytes, const std::string& name);
 
-/// A .npz file with `arrays`, not compressed.  Raises Unsupported above 4 GiB.
+/// An uncompressed .npz file with `arrays`.  Raises Unsupported above 4 GiB.
 std::string write_npz(const std::vector<NamedTensor>& arrays);
 
 }  // namespace tilewright::cli

@@ -1,5 +1,5 @@
-// The program `tilewright`: its command line and what its errors look like.  Exit codes: 0 done, 1 our
-// mistake, 2 the user's, 128 + signal when interrupted.
+// The program `tilewright`: its command line and the form of its errors.  Exit codes: 0 success, 1 our error,
+// 2 the user's error, 128 + signal when interrupted.
 #include <cctype>
 #include <cstdio>
 #include <sstream>
@@ -42,7 +42,7 @@ void require_command(std::string_view name) {
   throw UserError("there is no command \"{}\"", name).help("{}", nearest_names_text(name, names));
 }
 
-/// Parses the command line and runs the command; prints help and version.
+/// Parses the command line and runs the command, or prints help or version.
 void run(int argc, char** argv) {
   CLI::App app("tilewright: compiles machine learning models and runs them");
   app.name("tilewright");
@@ -68,7 +68,7 @@ void run(int argc, char** argv) {
     throw UserError("{}", as_our_text(error.what()))
         .help("see `tilewright {}--help`", has_command ? fmt::format("{} ", argv[1]) : "");
   }
-  runtime::default_num_threads();  // a wrong TILEWRIGHT_NUM_THREADS is told at once
+  runtime::default_num_threads();  // reports a wrong TILEWRIGHT_NUM_THREADS at once
   for (const auto& [sub, run_command] : commands) {
     if (sub->parsed()) run_command();
   }

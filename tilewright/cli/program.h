@@ -3,8 +3,8 @@
 
 namespace tilewright::cli {
 
-/// Parses the command line, runs its command, prints what fails; the exit code: 0 done, 1 our mistake, 2 the
-/// user's.
+/// Parses the command line, runs its command and prints errors.  Returns the exit code: 0 success, 1 our
+/// error, 2 the user's error.
 int run_program(int argc, char** argv);
 
 }  // namespace tilewright::cli

@@ -1,4 +1,4 @@
-// What commands print: values, progress.
+// Output of commands: values, progress.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,21 +12,21 @@ namespace tilewright::cli {
 /// "0.5, -1, 2, ... (1000 elements)": at most `limit` elements of a CPU tensor.
 std::string preview(const runtime::Tensor& tensor, int64_t limit = 6);
 
-/// Writes to standard output.  Raises UserError if that fails, e.g. when the disk is full.
+/// Writes to standard output.  Raises UserError if that fails, for example because the disk is full.
 void print(const std::string& text);
 
-/// Writes to standard error; what cannot be written there is nobody's fault and lost.
+/// Writes to standard error; failures are ignored.
 void print_aside(const std::string& text);
 
-/// Tells on standard error what was done and how long it took, a line for each stage; nothing if quiet.
-/// On a terminal the line of a stage that is still running counts the kernels that are ready.
+/// Reports each finished stage and its time on standard error, one line each; prints nothing if quiet.  On a
+/// terminal, the line of a running stage counts the kernels that are ready.
 class Progress {
  public:
   explicit Progress(bool is_quiet);
-  /// Announces what comes: "compiling mlp.onnx for llvm".
+  /// Announces the work: "compiling mlp.onnx for llvm".
   void begin(const std::string& text);
   void stage(const std::string& name, double seconds);
-  /// For driver::StageObserver: kernels are counted, whole stages shown.
+  /// For driver::StageObserver: counts kernels and shows whole stages.
   void operator()(const driver::StageTime& time);
 
  private:

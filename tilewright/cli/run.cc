@@ -1,4 +1,4 @@
-// tilewright run: a model on arrays of a file.
+// tilewright run: runs a model on arrays from a file.
 #include <chrono>
 
 #include "tilewright/cli/command.h"

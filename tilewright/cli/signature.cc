@@ -26,7 +26,7 @@ bool parse_int(std::string_view text, int64_t* value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the same numbers everywhere.
+/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): gives the same numbers on every machine.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
@@ -54,7 +54,7 @@ void fill_random(const Tensor& tensor, Random& random, uint64_t bound, const std
   auto bit = [&] { return random.next() % 2; };
   if (dtype == DataType::float_(32)) return fill<float>(tensor, unit);
   if (dtype == DataType::float_(64)) return fill<double>(tensor, unit);
-  // bit patterns of numbers in [0.5, 1)
+  // bit patterns of values in [0.5, 1)
   if (dtype == DataType::float_(16))
     return fill<uint16_t>(tensor, [&] { return 0x3800 | random.next() % 1024; });
   if (dtype == DataType::bfloat16())
@@ -85,7 +85,7 @@ TensorType parse_tensor_type(const std::string& text, const std::string& input) 
   type.has_shape = true;
   std::string_view rest = std::string_view(text).substr(open + 1);
   if (rest.ends_with("]")) rest.remove_suffix(1);
-  // commas inside of formulas, min(n, 3), do not separate
+  // commas inside of formulas, such as min(n, 3), do not separate dimensions
   int depth = 0;
   std::string dim;
   for (char c : rest) {

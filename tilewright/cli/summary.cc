@@ -15,18 +15,18 @@ namespace tilewright::cli {
 namespace {
 using runtime::vm::Description;
 
-/// What a model is, in a few lines.
+/// A short description of a model.
 struct Summary {
   std::string origin;  // "ONNX opset 13, made by pytorch"
   std::vector<Description> inputs, outputs;
-  std::map<std::string, int64_t> operators;       // of an ONNX graph
-  std::vector<std::string> kernels;               // of a library
-  std::vector<frontend::onnx::Problem> problems;  // why an ONNX graph cannot be imported
-  size_t num_following = 0;                       // nodes that need what those of `problems` make
+  std::map<std::string, int64_t> operators;       // for an ONNX graph
+  std::vector<std::string> kernels;               // for a library
+  std::vector<frontend::onnx::Problem> problems;  // reasons why an ONNX graph cannot be imported
+  size_t num_following = 0;                       // nodes that need outputs of the nodes in `problems`
   int64_t num_constants = 0, constant_bytes = 0;
 };
 
-// "float32[n, ?]" as the file has it
+// "float32[n, ?]" as written in the file
 std::string type_text(const frontend::onnx::ValueInfo& info) {
   const std::string dtype = info.dtype.is_void() ? "unknown" : info.dtype.str();
   if (!info.has_shape) return dtype;
@@ -36,7 +36,7 @@ std::string type_text(const frontend::onnx::ValueInfo& info) {
   return fmt::format("{}[{}]", dtype, fmt::join(extents, ", "));
 }
 
-// Inputs and outputs of the graph that was imported.
+// Describes inputs and outputs of the imported graph.
 void describe_values(const frontend::onnx::Model& model, Summary* summary) {
   const auto main = ir::ref_as<relax::FunctionNode>(frontend::onnx::import_model(model)->lookup("main"));
   for (const relax::Var& param : main->params)
@@ -47,7 +47,7 @@ void describe_values(const frontend::onnx::Model& model, Summary* summary) {
         {model.graph.outputs[n].name, relax::short_type(tuple ? tuple->elements[n] : main->ret_type)});
 }
 
-// The same as the file claims them, and why there is no imported graph.
+// Describes inputs and outputs as declared in the file, and the reasons why it cannot be imported.
 void describe_problems(const frontend::onnx::Model& model, const Error& error, Summary* summary) {
   for (const frontend::onnx::ValueInfo& input : model.graph.inputs)
     summary->inputs.push_back({input.name, type_text(input)});

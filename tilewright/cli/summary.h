@@ -1,4 +1,4 @@
-// A model in a few lines: where it comes from, inputs, outputs, constants, operators.
+// A short description of a model: origin, inputs, outputs, constants, operators.
 #pragma once
 #include <string>
 
@@ -6,8 +6,8 @@
 
 namespace tilewright::cli {
 
-/// What `tilewright inspect` says of the model without a stage, as text or JSON.  An ONNX file is imported,
-/// not compiled.
+/// The output of `tilewright inspect` without a stage, as text or JSON.  An ONNX file is imported, not
+/// compiled.
 std::string summary_text(const ModelOptions& options, bool is_json);
 
 }  // namespace tilewright::cli

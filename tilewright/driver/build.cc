@@ -17,7 +17,8 @@
 namespace tilewright::driver {
 namespace {
 
-/// Tells options.on_stage what a stage took; stages of different functions end on different threads.
+/// Reports the time of each stage to options.on_stage; stages of different functions end on different
+/// threads.
 class Timer {
  public:
   Timer(const BuildOptions& options, std::mutex& mutex, std::string stage, std::string function)
@@ -38,7 +39,8 @@ class Timer {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-// Scripts are checked where they are parsed; nodes put together by hand are not.
+// Verifies a program: parsed scripts are checked by the parser, but nodes that were put together by hand are
+// not.
 void require_well_formed(const Kernel& kernel) {
   try {
     analysis::verify(kernel.func, {.axes_match_loops = false,
@@ -51,7 +53,7 @@ void require_well_formed(const Kernel& kernel) {
   }
 }
 
-// Steps of different functions end on different threads.
+// The observer of lowering steps, with a lock, since steps of different functions end on different threads.
 lower::StepObserver step_observer(const BuildOptions& options, std::mutex& mutex) {
   if (!options.on_step) return {};
   return [&](const lower::Step&, const tir::PrimFunc&, const ir::PassRecord& record) {
@@ -60,7 +62,7 @@ lower::StepObserver step_observer(const BuildOptions& options, std::mutex& mutex
   };
 }
 
-// Code for the kernel, from `cache` if there is one and it has it.  Returns  whether the cache grew.
+// Compiles the kernel, or takes its code from `cache` if it is there.  Returns true if the cache grew.
 bool compile_kernel(Kernel& kernel, const Generator& generator, const BuildOptions& options,
                     std::mutex& mutex, const std::optional<DiskCache>& cache) {
   runtime::check_interrupt();
@@ -106,7 +108,7 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
   if (has_cache_grown) cache->trim();
   auto* compiled = new CompiledModule(options.name, generator, std::move(kernels), options.blob);
   runtime::Module result{Ref<runtime::ModuleObject>(compiled)};
-  if (!generator.object) return result;  // compiled when it is needed
+  if (!generator.object) return result;  // compiled later, when it is needed
   Timer timer(options, mutex, "link", "");
   if (generator.is_host) compiled->load();
   return result;

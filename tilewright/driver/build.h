@@ -1,4 +1,4 @@
-// The way from loop programs to functions that can be called, and to files.
+// Compiles loop programs to callable functions and to files.
 #pragma once
 #include <functional>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace tilewright::driver {
 
-/// What one stage of one build took.
+/// The time of one stage of a build.
 struct StageTime {
   std::string stage;     // "cached", or "schedule", "lower" and "codegen"; "link"
   std::string function;  // empty for the whole module
@@ -23,52 +23,53 @@ struct StageTime {
 using StageObserver = std::function<void(const StageTime&)>;
 using PassObserver = std::function<void(const ir::PassRecord&)>;
 
-/// What the rules of schedule/default have done to one function.
+/// The result of the rules of schedule/default for one function.
 struct KernelSchedule {
   std::string function;
-  tir::PrimFunc func;     // after it
-  schedule::Trace trace;  // empty: the function stays as it is
+  tir::PrimFunc func;     // after scheduling
+  schedule::Trace trace;  // empty: the function was not changed
   std::vector<schedule::Attempt> attempts;
 };
 
 struct Generator;
 
 struct BuildOptions {
-  std::string name = "module";  // what messages call the module
-  bool schedules = true;        // schedule functions that nobody has scheduled, where the target has rules
-  bool check_bounds = false;  // accesses that are not proved to be in their buffers are checked when they run
-  // gives the bytes of the VM executable to carry (relax::vm_codegen); asked when they are read or exported
+  std::string name = "module";  // the name of the module in messages
+  bool schedules = true;        // schedule functions that have no schedule, if the target has rules
+  bool check_bounds = false;    // check at run time the accesses that are not proved to be in their buffers
+  // returns the bytes of the VM executable to include (relax::vm_codegen); called when they are read or
+  // exported
   std::function<std::string()> blob = {};
-  StageObserver on_stage = {};  // told when a stage ended; one call at a time, from any thread
-  PassObserver on_step = {};    // told of each step of lowering (lower/pipeline.h), in the same way
+  StageObserver on_stage = {};  // called after each stage; one call at a time, from any thread
+  PassObserver on_step = {};    // called after each lowering step (lower/pipeline.h), in the same way
 };
 
-/// The PrimFuncs of `module` compiled for `target`, each under its global_symbol or, without one, its name.
-/// Functions are compiled on several threads; code that the same compiler made before is taken from disk
-/// (driver/disk_cache.h).  What is not a PrimFunc is left out.  Code for another machine can be exported,
-/// not run. Raises UserError or Unsupported with the function's name for what cannot be compiled.
+/// The PrimFuncs of `module` compiled for `target`, each under its global_symbol or else its name in the
+/// module. Functions are compiled on several threads; code that the same compiler made before is taken from
+/// disk (driver/disk_cache.h).  Functions of other kinds are left out.  Code for another machine can be
+/// exported, but not run.  Raises UserError or Unsupported with the function's name if it cannot be compiled.
 runtime::Module build(const ir::IRModule& module, const ir::Target& target, const BuildOptions& options = {});
-/// One function, called by its global_symbol or "main".
+/// Builds a single function, named by its global_symbol or "main".
 runtime::Module build(const tir::PrimFunc& func, const ir::Target& target, const BuildOptions& options = {});
 
-/// The rules of schedule/default on every function of `sch` that nobody has scheduled, as build runs them.
+/// Applies the rules of schedule/default to every function of `sch` without a schedule, as build does.
 std::vector<schedule::Attempt> schedule_by_rules(schedule::Schedule& sch, const ir::Target& target);
 
-/// What the rules did to each function of `module`, which build made; runs them again.
+/// The results of the rules for each function of `module`, which must come from build; runs the rules again.
 std::vector<KernelSchedule> kernel_schedules(const runtime::Module& module);
 
-/// Text of what `module` was compiled to, in a format of its target: "ll" (LLVM IR, optimised), "asm", "c";
-/// "" is the first of them.
-/// Raises UserError if `module` was not made by build, or for another format.
+/// The code of `module` as text, in a format of its target: "ll" (LLVM IR, optimised), "asm", "c"; "" selects
+/// the first of them.  Raises UserError if build did not make `module`, or for an unknown format.
 std::string get_source(const runtime::Module& module, const std::string& format);
 
-/// Raises UserError, listing what there is, if files for `generator` cannot have the ending of `path`.
+/// Raises UserError, listing the possible endings, if `generator` cannot write a file with the ending of
+/// `path`.
 void require_export_format(const Generator& generator, const std::string& path);
 
-/// Writes `module`, which build made, to `path`; the ending says as what: .so, .o, .a or that of a source
-/// format. A .so can be loaded by runtime::Module::load and by tvm-ffi.  The file appears whole or not at
-/// all. Raises UserError if the path cannot be written, Unsupported if a .so or .o is wanted and there is no
-/// linker.
+/// Writes `module`, which must come from build, to `path`; the ending selects the format: .so, .o, .a or that
+/// of a source format.  runtime::Module::load and tvm-ffi can load a .so.  The file is written completely or
+/// not at all.  Raises UserError if the path cannot be written, Unsupported if a .so or .o is requested and
+/// there is no linker.
 void export_library(const runtime::Module& module, const std::string& path);
 
 }  // namespace tilewright::driver

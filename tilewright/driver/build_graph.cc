@@ -25,8 +25,7 @@
 namespace tilewright::driver {
 namespace {
 
-// Programs may come from anywhere (parsed, built by hand): bring every graph function into A-normal form with
-// types.
+// Brings every graph function into A-normal form with types, since programs may be parsed or built by hand.
 ir::IRModule normalized(ir::IRModule module) {
   relax::require_definitions(module);
   relax::BlockBuilder builder(module);
@@ -41,7 +40,7 @@ ir::IRModule normalized(ir::IRModule module) {
   return builder.get();
 }
 
-/// Where a kernel that is called finds the value of a symbolic size: dimension `axis` of argument `param`.
+/// The place where a called kernel finds the value of a symbolic size: dimension `axis` of argument `param`.
 struct SizePlace {
   const tir::VarNode* var = nullptr;
   size_t param = 0, axis = 0;
@@ -62,8 +61,8 @@ std::vector<SizePlace> symbolic_sizes(const tir::PrimFunc& func) {
   return places;
 }
 
-// "1024", or "1024 * 0.1 + 5" for 1024 times dimension 1 of argument 0 and 5; "" if the number is neither
-// constant nor linear in one size.
+// "1024", or "1024 * 0.1 + 5" for 1024 times dimension 1 of argument 0, plus 5; "" if the count is neither
+// constant nor linear in a single size.
 std::string flops_text(const tir::PrimFunc& func) {
   if (const std::optional<int64_t> flops = analysis::count_flops(func)) return std::to_string(*flops);
   const std::vector<SizePlace> places = symbolic_sizes(func);
@@ -82,7 +81,7 @@ std::string flops_text(const tir::PrimFunc& func) {
   return fmt::format("{} * {}.{} + {}", slope, places[0].param, places[0].axis, flops[0] - slope);
 }
 
-// "0:10 3:1": parameters 0 and 3 of main are indices below 10 and 1.
+// "0:10 3:1": parameters 0 and 3 of main contain indices below 10 and 1.
 std::string indices_text(const ir::IRModule& module) {
   const auto main = ir::ref_as<relax::FunctionNode>(module->find("main"));
   std::vector<std::string> texts;
@@ -93,7 +92,7 @@ std::string indices_text(const ir::IRModule& module) {
   return fmt::format("{}", fmt::join(texts, " "));
 }
 
-// What the file of a compiled model says about itself.
+// The notes in the file of a compiled model.
 std::vector<runtime::vm::Note> notes_of(const ir::IRModule& module, const ir::Target& target,
                                         const std::vector<std::string>& features) {
   std::vector<runtime::vm::Note> notes = {{"target", target->str()},
@@ -108,7 +107,7 @@ std::vector<runtime::vm::Note> notes_of(const ir::IRModule& module, const ir::Ta
   return notes;
 }
 
-// One record for all runs of a step.
+// Adds `record` to the record of the same step, so that each step has one.
 void add_to(std::vector<ir::PassRecord>& records, const ir::PassRecord& record) {
   for (ir::PassRecord& known : records) {
     if (known.name != record.name) continue;
@@ -119,7 +118,7 @@ void add_to(std::vector<ir::PassRecord>& records, const ir::PassRecord& record) 
   records.push_back(record);
 }
 
-/// Passes see the target's features while this lives.
+/// Makes the target's features available to passes during its lifetime.
 class WithFeatures {
  public:
   WithFeatures(ir::PassContext& context, const target::Features& features)
@@ -142,7 +141,7 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
   using Clock = std::chrono::steady_clock;
   relax::check_context(context);
   if (verifies_passes() && !context.verify) context.verify = &verify_module;
-  // weights in one form after the other: a block that is given back is of no use to the next one
+  // weights change their form one after the other: blocks that are freed cannot be reused by the next one
   std::optional<runtime::LargeBlocks::NoneKept> none_kept(std::in_place, runtime::LargeBlocks::of_process());
   Executable result;
   auto stage = [&, start = Clock::now()](std::string name) mutable {
@@ -163,7 +162,7 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
     result.legalized = pack_weights(std::move(result.legalized), generator.features);
     stage("pack weights");
   }
-  none_kept.reset();  // weights are as they stay; other threads' calls have their blocks again
+  none_kept.reset();  // weights have their final form; calls of other threads may reuse blocks again
   result.lowered = ir::run_pipeline(relax::lowering_pipeline(), result.legalized, context);
   relax::VmProgram program = relax::vm_codegen(result.lowered);
   result.code = std::move(program.executable);

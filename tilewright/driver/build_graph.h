@@ -1,4 +1,4 @@
-// From graph modules to executables of the virtual machine with their kernels.
+// Compiles graph modules to executables of the virtual machine with their kernels.
 #pragma once
 #include "tilewright/driver/build.h"
 #include "tilewright/ir/pass.h"
@@ -9,28 +9,29 @@ namespace tilewright::driver {
 
 /// A compiled graph module.
 struct Executable {
-  runtime::Module kernels;  // carries the code too: export_library makes a model of it
+  runtime::Module kernels;  // includes the executable: export_library writes a complete model
   runtime::vm::Executable code;
   ir::IRModule legalized;                                        // the module after the graph passes
-  ir::IRModule lowered;                                          // its functions as they become code
+  ir::IRModule lowered;                                          // the functions that code was generated from
   std::vector<std::pair<std::string, relax::MemoryPlan>> plans;  // by graph function
   std::vector<StageTime> times;
-  std::vector<ir::PassRecord> passes;  // of graphs, as they ran; then steps of lowering, over all kernels
-  /// A machine that runs it.
+  std::vector<ir::PassRecord> passes;  // graph passes in order, then lowering steps, summed over all kernels
+  /// A virtual machine that runs it.
   runtime::vm::VirtualMachine machine() const { return runtime::vm::VirtualMachine(code, kernels); }
 };
 
-/// The graph functions and loop programs of `module` through the default pipeline of `context`, compiled for
-/// `target`; above level 0 kernels are scheduled by rules.  `on_stage` is told what each stage took, also
-/// those of single kernels.  Constants of a module that the caller gives away are freed as soon as they have
-/// other forms.  Raises UserError for a malformed module, Unsupported for what cannot be compiled.
+/// Runs the graph functions and loop programs of `module` through the default pipeline of `context` and
+/// compiles them for `target`; above level 0, rules schedule the kernels.  `on_stage` receives the time of
+/// each stage, including those of single kernels.  Constants of a module that the caller gives up are freed
+/// as soon as they have another form.  Raises UserError for a malformed module, Unsupported if something
+/// cannot be compiled.
 ///
 /// check_bounds  as in BuildOptions
 Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassContext& context,
                        const StageObserver& on_stage = {}, bool check_bounds = false);
 
-/// The model that `library` carries, ready to run.  Raises UserError if it carries none, is damaged, or its
-/// code needs features that this machine's CPU lacks.
+/// The model in `library`, ready to run.  Raises UserError if there is none, it is damaged, or its code needs
+/// features that this machine's CPU lacks.
 runtime::vm::VirtualMachine load_model(const runtime::Module& library);
 
 }  // namespace tilewright::driver

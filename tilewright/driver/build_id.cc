@@ -19,7 +19,7 @@ std::string hex_of(std::string_view bytes) {
   return text;
 }
 
-// Of the notes in one segment.
+// The build ID among the notes of one segment.
 std::string id_in(std::string_view notes) {
   ElfW(Nhdr) note;
   while (notes.size() >= sizeof note) {
@@ -34,7 +34,7 @@ std::string id_in(std::string_view notes) {
 }
 
 struct Search {
-  uintptr_t place;  // an address of the object that is looked for
+  uintptr_t place;  // an address inside the library or program that is searched for
   std::string id;
 };
 

@@ -21,7 +21,7 @@ std::string compiler_or_error() {
   return compiler;
 }
 
-// What the system's C compiler makes of a file called `name`.
+// The output of the system's C compiler for a file called `name`.
 std::string object_of(const std::string& name, const std::string& text,
                       const std::vector<std::string>& flags) {
   const std::string compiler = compiler_or_error();
@@ -57,7 +57,7 @@ std::string assemble(const std::string& text) { return object_of("kernels.s", te
 
 namespace {
 
-// LLVM IR without the name of the file that it was made of, which differs from one process to the next.
+// LLVM IR without the name of its source file, which differs from one process to the next.
 std::string without_file_names(const std::string& text) {
   std::string kept;
   std::istringstream lines(text);
@@ -71,14 +71,14 @@ std::string without_file_names(const std::string& text) {
 
 std::string llvm_ir_of_c(const std::string& source, const std::string& triple, const std::string& cpu,
                          const std::string& features) {
-  // the release that our LLVM is of first: it reads no IR of later ones
+  // the release of our LLVM first, since it cannot read the IR of later releases
   const std::string compiler = find_program({"clang-19", "clang"});
   if (compiler.empty())
     throw UserError("pragma_import_c: no clang was found: neither clang-19 nor clang is on the PATH")
         .help("install it (Debian: apt-get install clang-19), or bring LLVM IR with pragma_import_llvm");
   const Workshop workshop(std::filesystem::temp_directory_path() / "imported.c");
   const std::string input = workshop.write("imported.c", source), output = workshop.place("imported.ll");
-  // optimised later, together with what calls it
+  // optimised later, together with its callers
   std::vector<std::string> command = {
       compiler, "-S",      "-emit-llvm",  "-O2",     "-Xclang", "-disable-llvm-passes", "-fPIC",
       "-w",     "-Xclang", "-target-cpu", "-Xclang", cpu,       "--target=" + triple,   input,

@@ -26,13 +26,13 @@ std::vector<std::string> write_objects(const Workshop& workshop, std::span<const
   return files;
 }
 
-// Assembly of a symbol that the library exports and uses itself.
+// The assembly of a symbol that the library exports and also uses itself.
 std::string symbol(std::string_view name, int alignment, std::string_view content) {
   return fmt::format("\t.globl {0}\n\t.protected {0}\n\t.balign {1}\n{0}:\n\t{2}\n", name, alignment,
                      content);
 }
 
-// The name of a function that the loader has not found, from "PATH: undefined symbol: NAME".
+// The name of the function that the loader did not find, from "PATH: undefined symbol: NAME".
 std::string missing_function(std::string_view message) {
   constexpr std::string_view kMark = "undefined symbol: ";
   const size_t at = message.find(kMark);

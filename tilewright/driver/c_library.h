@@ -1,5 +1,4 @@
-// Libraries for this machine by the system's assembler and linker, for code that a C compiler made: without
-// LLVM.
+// Makes libraries with the system's assembler and linker, without LLVM, for code from a C compiler.
 #pragma once
 #include <span>
 #include <string>
@@ -9,11 +8,11 @@
 
 namespace tilewright::driver {
 
-/// The object with what a library exports besides kernels (runtime/kernel_abi.h).
+/// The object file with the exports of a library other than kernels (runtime/kernel_abi.h).
 std::string assemble_library_object(std::span<const std::string> names, std::string_view blob);
 
-/// The functions of `objects` in this process, linked to a library that is a file only while it is loaded;
-/// messages call them `name`.  Raises UserError for a C function that the process has not.
+/// The functions of `objects` in this process, linked to a temporary shared library; messages call them
+/// `name`. Raises UserError for a C function that the process lacks.
 runtime::Module load_linked(const std::string& name, std::span<const std::string> objects);
 
 /// A static library of `objects`; raises Unsupported if there is no `ar`.

@@ -61,7 +61,8 @@ const runtime::Module& CompiledModule::load() const {
           .help("export it and load it there");
     complete_objects();
     std::vector<std::string> objects = objects_;
-    objects.push_back(generator_.library_object(names(), ""));  // who asks for the bytes gets them from here
+    // the VM executable is not needed here: it is read from this module
+    objects.push_back(generator_.library_object(names(), ""));
     loaded_ = generator_.load(name, objects);
   }
   return loaded_;

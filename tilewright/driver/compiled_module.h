@@ -1,4 +1,4 @@
-// The module that build() makes: lowered functions, their object code and, once called, their addresses.
+// The result of build(): lowered functions, their object code and, after the first call, their addresses.
 #pragma once
 #include <functional>
 #include <mutex>
@@ -20,16 +20,16 @@ class CompiledModule final : public runtime::ModuleObject {
   std::vector<std::string> names() const override;
   std::span<const std::byte> blob() const override;
 
-  /// What made the code.
+  /// The generator that made the code.
   const Generator& generator() const { return generator_; }
   /// The functions, without their objects.
   const std::vector<Kernel>& kernels() const { return kernels_; }
-  /// One for each function; lowers what build took from the cache.
+  /// The lowered module of each function; lowers the functions whose code came from the cache.
   std::vector<ir::IRModule> lowered() const;
-  /// The functions' code, then what a library exports besides (kernel_abi.h).  Compiles what build left for
-  /// later.
+  /// The functions' code, then the object with the other exports of a library (kernel_abi.h).  Compiles
+  /// whatever build postponed.
   std::vector<std::string> objects() const;
-  /// Links the code in memory now; raises what find would.
+  /// Links the code in memory now; raises the same errors as find.
   const runtime::Module& load() const;
 
  private:
@@ -39,14 +39,14 @@ class CompiledModule final : public runtime::ModuleObject {
   Generator generator_;
   std::vector<Kernel> kernels_;
   std::function<std::string()> make_blob_;
-  mutable std::mutex mutex_;                  // of what follows
+  mutable std::mutex mutex_;                  // guards the members below
   mutable std::vector<std::string> objects_;  // of the functions
   mutable bool has_all_objects_ = false;
   mutable std::optional<std::string> blob_;
   mutable runtime::Module loaded_;
 };
 
-/// `module` as build() made it; null if it comes from elsewhere.
+/// `module` as the result of build(); null if it comes from elsewhere.
 const CompiledModule* as_compiled(const runtime::Module& module);
 
 }  // namespace tilewright::driver

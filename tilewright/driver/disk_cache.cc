@@ -23,9 +23,9 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kDefaultMegabytes = 500;
 constexpr std::string_view kEnding = ".entry";
-constexpr std::string_view kNewPrefix = ".new-";  // files that are being written
+constexpr std::string_view kNewPrefix = ".new-";  // files that are still being written
 
-// What stands before the bytes of an entry; entries are read on the machine that wrote them.
+// The header of an entry; entries are read on the machine that wrote them.
 struct Header {
   char magic[8] = {'T', 'W', 'C', 'A', 'C', 'H', 'E', '1'};
   uint64_t size = 0, checksum = 0;
@@ -39,7 +39,7 @@ Header header_of(std::string_view bytes) {
   return header;
 }
 
-// What a variable of the environment says; "" counts as not set.
+// The value of an environment variable; an empty one counts as unset.
 std::optional<std::string> variable(const char* name) {
   const char* text = std::getenv(name);
   return text && *text ? std::optional<std::string>(text) : std::nullopt;
@@ -64,14 +64,14 @@ int64_t bytes_of_user() {
   return megabytes * 1'000'000;
 }
 
-// Nobody but this user can write to the folder; one that is not there yet will be made so.
+// True if only this user can write to the folder; a missing folder counts, since it will be created so.
 bool is_private(const fs::path& folder) {
   struct stat status;
   if (stat(folder.c_str(), &status) != 0) return errno == ENOENT;
   return S_ISDIR(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// The folder and those above it, for this user alone.
+// Creates the folder and its parents, accessible to this user alone.
 bool make_private(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder.parent_path(), error);
@@ -95,7 +95,7 @@ struct Entry {
   fs::file_time_type used;
 };
 
-// What is in the folder; files that a process that died was writing are removed.
+// The entries of the folder; removes incomplete files of processes that died.
 std::vector<Entry> entries_of(const fs::path& folder) {
   std::vector<Entry> entries;
   std::error_code error;
@@ -137,7 +137,7 @@ std::optional<std::string> DiskCache::find(const Hash128& key) const {
   bytes->erase(0, sizeof header);
   if (header != header_of(*bytes)) return std::nullopt;
   std::error_code ignored;
-  fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);  // trim looks at it
+  fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);  // trim uses the time
   return bytes;
 }
 

@@ -1,5 +1,5 @@
-// What is costly to find out, on disk: code of kernels, figures of the machine.  Kept from one process to the
-// next.
+// Caches expensive results on disk from one process to the next: code of kernels, measured properties of the
+// machine.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -11,22 +11,22 @@
 
 namespace tilewright::driver {
 
-/// A folder of entries, each under the hash of all that its bytes were made of.  Any number of threads and
-/// processes may use one folder at once: entries appear whole, and a damaged one is as good as none.  What
-/// cannot be read or written is not kept, which costs time and nothing else.
+/// A folder of entries, each under the hash of everything that its bytes depend on.  Any number of threads
+/// and processes may use a folder at the same time: entries are written completely or not at all, and damaged
+/// ones are ignored.  Entries that cannot be read or written are not cached, which only costs time.
 class DiskCache {
  public:
-  /// `folder` is made when the first entry comes.
+  /// `folder` is created when the first entry is written.
   DiskCache(std::filesystem::path folder, int64_t max_bytes);
   /// $TILEWRIGHT_CACHE_DIR, else tilewright in $XDG_CACHE_HOME or ~/.cache, of at most $TILEWRIGHT_CACHE_MB
-  /// (10^6 bytes, default 500).  Nothing if there is no such folder, it may be 0 bytes, or others than this
-  /// user can write to it: entries are code that runs.
+  /// (10^6 bytes, default 500).  Nullopt if there is no such folder, the limit is 0, or other users can write
+  /// to it: entries are code that will be run.
   static std::optional<DiskCache> of_user();
 
   std::optional<std::string> find(const Hash128& key) const;
   void add(const Hash128& key, std::string_view bytes) const;
-  /// Removes the entries that were not used for the longest time until the others take three quarters of
-  /// max_bytes, if all take more than that.
+  /// If the entries take more than max_bytes: removes those that were not used for the longest time until the
+  /// rest take three quarters of max_bytes.
   void trim() const;
 
  private:

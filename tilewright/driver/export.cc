@@ -1,5 +1,5 @@
-// Compiled modules as files.  Everything is made in a folder of its own beside the target and moved into
-// place at the end.
+// Writes compiled modules to files.  Everything is made in a temporary folder beside the target and moved
+// into place at the end.
 #include <filesystem>
 #include <fstream>
 
@@ -47,7 +47,7 @@ const SourceFormat* find_source(const Generator& generator, const std::string& e
   return nullptr;
 }
 
-// What a compiler of that language makes a whole library of.
+// The text from which a compiler makes a complete library.
 std::string source_text(const SourceFormat& source, const CompiledModule& module) {
   std::string text = source.emit(module.lowered());
   const std::span<const std::byte> blob = module.blob();

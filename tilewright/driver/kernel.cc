@@ -44,7 +44,7 @@ std::optional<Hash128> cache_key(const Kernel& kernel, const Generator& generato
   if (compiler.empty() || generator.code_key.empty() || is_checked) return std::nullopt;
   Hasher hasher;
   hasher.add(compiler).add(generator.code_key).add(kernel.name).add(uint64_t{kernel.is_left_to_rules});
-  hasher.add(ir::save_json(kernel.func));  // names are in it, which messages of the code may say
+  hasher.add(ir::save_json(kernel.func));  // includes names, which messages in the code may contain
   return hasher.finish();
 }
 

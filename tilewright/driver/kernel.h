@@ -1,4 +1,4 @@
-// One function of a module on its way to code.
+// One function of a module during compilation.
 #pragma once
 #include <optional>
 #include <string>
@@ -16,21 +16,21 @@ namespace tilewright::driver {
 struct Kernel {
   std::string name;
   tir::PrimFunc func;            // calls no other function of the module
-  bool is_left_to_rules = true;  // schedule/default runs on it, where the target has rules
-  ir::IRModule lowered = {};     // nothing until it is lowered
-  std::string object = {};       // its code, if the target makes it function by function
+  bool is_left_to_rules = true;  // schedule/default schedules it, if the target has rules
+  ir::IRModule lowered = {};     // empty until it is lowered
+  std::string object = {};       // its code, if the target compiles functions one by one
 };
 
 /// The loop programs of `module`.  Raises UserError if two have the same name for callers.
 ///
-/// are_checked  their accesses are checked when they run (lower/passes/check_bounds.cc)
+/// are_checked  accesses are checked at run time (lower/passes/check_bounds.cc)
 std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rules, bool are_checked);
 
-/// What the rules make of it; an empty trace if it is not left to them.
+/// The kernel scheduled by the rules; with an empty trace if it is not left to them.
 schedule::DefaultSchedule schedule_kernel(const Kernel& kernel, const Generator& generator);
 
-/// The hash of all that its object is made of; nothing if the compiler or the generator has no name, or if
-/// accesses are checked: the lines that messages show are not hashed.
+/// The hash of everything that its object depends on; nullopt if the compiler or the generator has no ID, or
+/// if accesses are checked: source lines, which messages show then, are not hashed.
 std::optional<Hash128> cache_key(const Kernel& kernel, const Generator& generator);
 
 }  // namespace tilewright::driver

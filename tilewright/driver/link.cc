@@ -17,7 +17,7 @@ std::string linker() {
   return found;
 }
 
-// Objects of WebAssembly, which have a linker of their own.
+// True for objects of WebAssembly, which needs another linker.
 bool are_wasm(const std::vector<std::string>& objects) {
   char magic[4] = {};
   std::ifstream(objects.at(0), std::ios::binary).read(magic, sizeof magic);
@@ -39,7 +39,7 @@ void link_shared(const std::vector<std::string>& objects, const std::string& out
     throw Unsupported("code for WebAssembly cannot become a .so: there are no such libraries")
         .help("export a .o or .a, and link it with wasm-ld");
   std::vector<std::string> command = {linker(), "-shared", "-o", output};
-  // functions of the C library are found when the library is loaded
+  // functions of the C library are resolved when the library is loaded
   if (command[0].ends_with("cc"))
     command.push_back("-Wl,-Bsymbolic");
   else

@@ -1,4 +1,4 @@
-// Running the system's linker.
+// Runs the system's linker.
 #pragma once
 #include <string>
 #include <vector>
@@ -6,7 +6,7 @@
 namespace tilewright::driver {
 
 /// Links the object files `objects` into `output`: a shared library, or one relocatable object.
-/// Raises Unsupported if neither lld, cc nor ld is there, InternalError with the linker's message if it
+/// Raises Unsupported if none of lld, cc and ld is found, InternalError with the linker's message if it
 /// fails.
 void link_shared(const std::vector<std::string>& objects, const std::string& output);
 void link_relocatable(const std::vector<std::string>& objects, const std::string& output);

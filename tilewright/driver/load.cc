@@ -40,7 +40,7 @@ std::vector<std::string> functions_of(const std::string& text) {
   return names;
 }
 
-// Object files begin with the machine that they are for.
+// Loads object files after checking that they are for this machine.
 runtime::Module load_for_here(const std::string& path, const std::vector<std::string>& objects) {
   constexpr size_t kIdentity = 20;
   const std::string ours = library_object({}).substr(0, kIdentity);
@@ -52,7 +52,7 @@ runtime::Module load_for_here(const std::string& path, const std::vector<std::st
   return load_objects(path, objects);
 }
 
-// A text has a part for each function, with labels of its own; every part begins with `mark`.
+// Splits a text into one part per function, because each has its own labels; every part begins with `mark`.
 std::vector<std::string> parts_of(const std::string& text, const std::string& mark) {
   std::vector<std::string> parts;
   for (size_t begin = 0; begin < text.size();) {
@@ -64,7 +64,7 @@ std::vector<std::string> parts_of(const std::string& text, const std::string& ma
   return parts;
 }
 
-// A text holds kernels alone; what a library exports beside them is made here.
+// Loads a text, which only contains kernels; the other exports of a library are made here.
 runtime::Module load_text(const std::string& path, const std::string& mark,
                           const std::function<std::string(const std::string&)>& object_of) {
   const std::string text = content_of(path);

@@ -1,4 +1,4 @@
-// Files that export_library has written, back as modules.
+// Loads files that export_library wrote.
 #pragma once
 #include <string>
 
@@ -9,7 +9,8 @@ namespace tilewright::driver {
 /// The functions of a shared library or, linked in memory, of an object (.o), an archive of objects (.a,
 /// .tar), LLVM IR (.ll), assembly (.s) or C (.c) that export_library wrote for this machine.
 ///
-/// Raises UserError for what cannot be read or holds no functions, and where a compiler is needed and
+/// Raises UserError for files that cannot be read or contain no functions, and if a required compiler is
+/// missing.
 /// missing.
 runtime::Module load(const std::string& path);
 

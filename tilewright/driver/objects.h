@@ -1,5 +1,5 @@
-// Objects, archives and LLVM IR that somebody else has read from files: by LLVM (objects_llvm.cc) or, in
-// builds without it, by the system's tools (objects_system.cc).
+// Loads objects, archives and LLVM IR that were read from files: with LLVM (objects_llvm.cc) or, in builds
+// without it, with the system's tools (objects_system.cc).
 #pragma once
 #include <span>
 #include <string>
@@ -11,14 +11,15 @@ namespace tilewright::driver {
 
 /// The functions of `objects`, linked; one of them comes from library_object.  Messages call them `name`.
 runtime::Module load_objects(const std::string& name, std::span<const std::string> objects);
-/// The object with what a library for this machine exports besides the functions `names`.
+/// The object file with the exports of a library for this machine besides the functions `names`.
 std::string library_object(std::span<const std::string> names);
-/// The files of an archive; raises UserError, calling the archive `path`, if it is none or damaged.
+/// The files of an archive; raises UserError, which calls the archive `path`, if it is damaged or not an
+/// archive.
 std::vector<std::string> objects_of_archive(const std::string& archive, const std::string& path);
-/// The object file of LLVM IR as text, for this machine; raises UserError, calling the text `path`, for a
-/// mistake.
+/// Compiles LLVM IR text to an object file for this machine; raises UserError, which calls the text `path`,
+/// if it is not valid.
 std::string object_of_llvm_ir(const std::string& text, const std::string& path);
-/// Those of `needed`, features of CPUs that a model was compiled with, that this machine lacks.
+/// The features of `needed`, CPU features that a model was compiled with, that this machine lacks.
 std::vector<std::string> lacking_features(std::span<const std::string> needed);
 
 }  // namespace tilewright::driver

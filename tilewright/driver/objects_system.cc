@@ -1,4 +1,4 @@
-// Of builds without LLVM (CMake's TILEWRIGHT_LLVM=OFF).
+// The implementation for builds without LLVM (CMake's TILEWRIGHT_LLVM=OFF).
 #include "tilewright/driver/c_library.h"
 #include "tilewright/driver/objects.h"
 #include "tilewright/driver/processor.h"

@@ -17,7 +17,7 @@ using relax::CallNode;
 using relax::ConstantNode;
 using schedule::PanelLayout;
 
-// The loop program that `call` calls, and what it passes; null for other calls.
+// The loop program that `call` calls, and its arguments; null for other calls.
 struct TirCall {
   const ir::GlobalVarNode* callee = nullptr;
   const relax::TupleNode* args = nullptr;
@@ -33,12 +33,12 @@ bool is_weight(const relax::Expr& arg) {
   return constant && constant->data.ndim() > 1 && constant->data.dtype().bits % 8 == 0;
 }
 
-/// Of the loop programs that only the graph calls: for each parameter whether it is a constant in all calls.
+/// For each loop program that only the graph calls: which of its parameters are constants in all calls.
 using Weights = std::map<std::string, std::vector<bool>>;
 
 Weights weights_of(const ir::IRModule& module) {
   Weights weights;
-  std::map<std::string, int> num_mentions;  // other than as a callee
+  std::map<std::string, int> num_mentions;  // mentions other than as a callee
   for (const ir::BaseFunc& func : module->functions) {
     ir::walk(func, [&](const ir::GlobalVarNode* name) { ++num_mentions[name->name_hint]; });
     ir::walk(func, [&](const CallNode* call) {
@@ -61,12 +61,12 @@ Weights weights_of(const ir::IRModule& module) {
   return weights;
 }
 
-// A loop over elements of a weight as they lie in panels, innermost last.
+// A loop over elements of a weight in the order of panels, innermost last.
 struct PanelLoop {
-  int64_t extent, step;  // step: of elements in the weight
+  int64_t extent, step;  // step: in elements of the weight
 };
 
-// W[a, ..., k, ..., j] as PanelLayout says; what the last panel lacks is 0.
+// W[a, ..., k, ..., j] in the order of PanelLayout; the last panel is padded with 0.
 runtime::Tensor in_panels(const runtime::Tensor& weight, const PanelLayout& layout) {
   const runtime::ShapeView shape = weight.shape();
   std::vector<int64_t> strides(shape.size(), 1);
@@ -112,7 +112,7 @@ runtime::Tensor in_panels(const runtime::Tensor& weight, const PanelLayout& layo
   return result;
 }
 
-/// Constants in panels, each made once for a layout.
+/// Packs constants into panels, each once per layout.
 class PanelMaker {
  public:
   relax::Constant get(const relax::Expr& weight, const PanelLayout& layout) {
@@ -128,10 +128,10 @@ class PanelMaker {
   std::map<Key, std::pair<relax::Expr, relax::Constant>> made_;
 };
 
-/// Of the loop programs whose weights are packed: how, by parameter.
+/// The panel layouts of the loop programs whose weights are packed, by parameter.
 using Layouts = std::map<std::string, std::vector<PanelLayout>, std::less<>>;
 
-// `call` with what `layouts` has for its callee.
+// `call` with the constants packed as `layouts` requires for its callee.
 relax::Expr with_panels(const relax::Call& call, const Layouts& layouts, PanelMaker& maker) {
   const auto [callee, args] = tir_call(call.get());
   const auto found = callee ? layouts.find(callee->name_hint) : layouts.end();
@@ -144,7 +144,7 @@ relax::Expr with_panels(const relax::Call& call, const Layouts& layouts, PanelMa
               [&](CallNode& changed) { changed.args[1] = relax::Tuple(relax::TupleNode::make(packed)); });
 }
 
-// How many bytes of constants each loop program of `layouts` is called with.
+// The number of bytes of constants that each loop program of `layouts` is called with.
 std::map<std::string_view, int64_t> bytes_of(const ir::IRModule& module, const Layouts& layouts) {
   std::map<std::string_view, int64_t> bytes;
   for (const ir::BaseFunc& func : module->functions) {
@@ -160,7 +160,8 @@ std::map<std::string_view, int64_t> bytes_of(const ir::IRModule& module, const L
   return bytes;
 }
 
-// Parts of `layouts`, one after the other, so that not all constants are there in both forms.
+// Splits `layouts` into groups to be packed one after the other, so that not all constants exist in both
+// forms at once.
 std::vector<Layouts> turns_of(const ir::IRModule& module, const Layouts& layouts) {
   constexpr int64_t kTurnBytes = int64_t{32} << 20;
   std::map<std::string_view, int64_t> bytes = bytes_of(module, layouts);
@@ -180,7 +181,7 @@ ir::IRModule pack_weights(ir::IRModule module, const target::Features& features)
   Layouts layouts;
   for (auto& [name, is_constant] : weights_of(module)) {
     const auto func = ir::ref_as<tir::PrimFuncNode>(module->find(name));
-    is_constant.resize(func->params.size());  // what follows are outputs
+    is_constant.resize(func->params.size());  // the parameters after the arguments are outputs
     schedule::PackedWeights packed = schedule::pack_weights(func, is_constant, features);
     if (packed.func == func) continue;
     module = ir::with_function(module, name, packed.func);

@@ -42,7 +42,7 @@ void run_program(const std::string& what, const std::vector<std::string>& comman
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
                                    0600);
   posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-  // whoever calls may have blocked signals; Ctrl-C ends the program nevertheless
+  // the caller may have blocked signals; Ctrl-C must end the program nevertheless
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;

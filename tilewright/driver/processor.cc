@@ -15,12 +15,12 @@ namespace tilewright::driver {
 namespace {
 
 struct Feature {
-  std::string_view name;   // LLVM's
+  std::string_view name;   // LLVM's name
   std::string_view flag;   // in /proc/cpuinfo
-  std::string_view macro;  // that C compilers define
+  std::string_view macro;  // defined by C compilers
 };
 
-// Those of x86 that compilers use by themselves, sorted by name.
+// The x86 features that compilers use by themselves, sorted by name.
 constexpr Feature kFeatures[] = {
     {"avx", "avx", "__AVX__"},
     {"avx2", "avx2", "__AVX2__"},
@@ -67,7 +67,7 @@ Words words_of(const std::string& text) {
   return words;
 }
 
-// The flags that Linux says the processor has and programs may use.
+// The flags of the processor that Linux lists, which programs may use.
 Words flags_of_linux() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -76,7 +76,7 @@ Words flags_of_linux() {
   return {};
 }
 
-// The macros that are defined: the second word of each line.
+// The names of the defined macros: the second word of each line.
 Words macros_of(const std::string& text) {
   std::istringstream lines(text);
   Words names;

@@ -1,5 +1,4 @@
-// The processor that code is for, without LLVM: what schedules and the check before loading need to know of
-// it.
+// Describes the target processor without LLVM, for schedules and for the check before loading.
 #pragma once
 #include <string>
 
@@ -7,11 +6,12 @@
 
 namespace tilewright::driver {
 
-/// This machine as the system describes it, without a name of its core.  Features that no compiled code uses
-/// by itself are left out.
+/// This machine according to the operating system, without the name of its core.  Features that compiled code
+/// never uses by itself are left out.
 target::Processor this_processor();
 
-/// What the C compiler makes code of with -march=`cpu`.  Raises UserError for a CPU that it does not know.
+/// The processor that the C compiler generates code for with -march=`cpu`.  Raises UserError for an unknown
+/// CPU.
 target::Processor processor_of_compiler(const std::string& cpu);
 
 }  // namespace tilewright::driver

@@ -9,13 +9,13 @@ namespace tilewright::driver {
 namespace {
 
 constexpr size_t kBlock = 512;
-// where the fields of a header begin, and their lengths
+// offsets and lengths of the header's fields
 constexpr size_t kName = 0, kNameBytes = 100, kMode = 100, kOwner = 108, kGroup = 116, kSize = 124,
                  kSizeBytes = 11, kTime = 136, kSum = 148, kSumBytes = 8, kType = 156, kMagic = 257;
 
 size_t padded(size_t bytes) { return (bytes + kBlock - 1) / kBlock * kBlock; }
 
-// The sum of the header's bytes, its own field counted as blanks.
+// The sum of the header's bytes, with its own field counted as blanks.
 unsigned sum_of(std::string_view header) {
   unsigned sum = 0;
   for (size_t n = 0; n < kBlock; ++n)

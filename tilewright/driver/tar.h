@@ -1,4 +1,4 @@
-// Archives of files in the ustar format of POSIX.1-1988, as far as object files need it.
+// Archives of files in the ustar format of POSIX.1-1988, limited to the features that object files need.
 #pragma once
 #include <string>
 #include <string_view>
@@ -11,9 +11,9 @@ struct TarMember {
   std::string content;
 };
 
-/// The archive of `members`, whose files have no owner and no time: same members, same bytes.
+/// The archive of `members`, without owners and times: the same members give the same bytes.
 std::string write_tar(const std::vector<TarMember>& members);
-/// Its files; raises UserError, calling the archive `path`, if it ends early or is none.
+/// The files of an archive; raises UserError, which calls it `path`, if it ends early or is not an archive.
 std::vector<TarMember> read_tar(std::string_view archive, const std::string& path);
 
 }  // namespace tilewright::driver

@@ -8,7 +8,7 @@
 namespace tilewright::driver {
 namespace {
 
-// Lowered programs as script: what all code generators start from.
+// Lowered programs, the input of all code generators, as script.
 std::string lowered_text(std::span<const ir::IRModule> lowered) {
   std::string text;
   for (const ir::IRModule& module : lowered) text += script::print(module, {.show_header = false}) + "\n";

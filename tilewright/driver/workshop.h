@@ -1,11 +1,11 @@
-// A folder of one's own, in which files are made before they appear where they are wanted.
+// A temporary folder in which files are made before they are moved into place.
 #pragma once
 #include <filesystem>
 #include <string>
 
 namespace tilewright::driver {
 
-/// A new folder beside `path`, gone with this object.
+/// A new folder beside `path`, which is removed with this object.
 class Workshop {
  public:
   explicit Workshop(const std::filesystem::path& path);

@@ -1,4 +1,4 @@
-// Structural equality up to renaming, driven by field tables, with the path of the first difference.
+// Structural equality up to renaming, driven by field tables; reports the path of the first difference.
 #include <cmath>
 #include <unordered_map>
 
@@ -10,7 +10,7 @@
 namespace tilewright::ir {
 namespace {
 
-// What the fields around a node say of variables met in it.
+// The role of variables found in a field: use, definition, or recursive definition.
 enum class Mode { kUse, kDef, kDefRec };
 
 class Comparer {
@@ -18,7 +18,7 @@ class Comparer {
   explicit Comparer(const EqualOptions& options) : options_(options) {}
 
   bool nodes(const Object* a, const Object* b, Mode mode) {
-    // one node in both programs means the same while every variable met so far corresponds to itself
+    // a node that both programs share is equal as long as every variable so far corresponds to itself
     if (a == b && (!a || (num_renamed_ == 0 && !options_.map_free_vars))) return true;
     if (!a || !b) return fail(a, b, a ? "only the left has a node here" : "only the right has a node here");
     if (a->kind != b->kind)
@@ -36,7 +36,7 @@ class Comparer {
  private:
   static ObjectRef ref_of(const Object* object) { return ObjectRef(object); }
 
-  // Functions by name: the order in which they were added says nothing.
+  // Functions are compared by name; the order in which they were added does not count.
   bool modules(const IRModuleNode& a, const IRModuleNode& b) {
     for (const GlobalVar& var : b.global_vars) {
       if (!a.find(var->name_hint))
@@ -53,8 +53,8 @@ class Comparer {
     return attrs(a.attrs, b.attrs, &a, &b) && attrs(a.global_infos, b.global_infos, &a, &b);
   }
 
-  // What a function defines ends with it: others may define the same variable again, for a value of their
-  // own.
+  // Definitions end with their function: another function may define the same variable again, with another
+  // counterpart.
   bool functions(const Object* a, const Object* b, Mode mode) {
     const size_t num_outer = defined_.size();
     const bool are_equal = all_fields(a, b, mode);
@@ -67,7 +67,7 @@ class Comparer {
     return are_equal;
   }
 
-  // Variables and buffers: the two must correspond, one to one.
+  // Variables and buffers must correspond one to one.
   bool identities(const Object* a, const Object* b, Mode mode) {
     auto in_a = to_b_.find(a);
     auto in_b = to_a_.find(b);
@@ -81,7 +81,7 @@ class Comparer {
     to_a_[b] = a;
     if (a != b) ++num_renamed_;
     if (defines) defined_.emplace_back(a, b);
-    // a variable's own fields: dtype, and for a buffer its pointer and shape
+    // the variable's fields: dtype, and for a buffer its pointer and shape
     return all_fields(a, b, mode);
   }
 
@@ -113,7 +113,7 @@ class Comparer {
                fail(a, b, "different constants");
       case FieldType::kFloat: {
         const double x = std::get<double>(field.get(a)), y = std::get<double>(field.get(b));
-        // -0.0 and 0.0 differ, a NaN equals itself: programs, not numbers, are compared
+        // -0.0 and 0.0 differ, and NaN equals NaN: programs are compared, not values
         return (x == y && std::signbit(x) == std::signbit(y)) || (std::isnan(x) && std::isnan(y)) ||
                fail(a, b, fmt::format("{} against {}", x, y));
       }
@@ -179,7 +179,7 @@ class Comparer {
 
   const EqualOptions& options_;
   std::unordered_map<const Object*, const Object*> to_b_, to_a_;
-  std::vector<std::pair<const Object*, const Object*>> defined_;  // in the functions around, in order
+  std::vector<std::pair<const Object*, const Object*>> defined_;  // in the enclosing functions, in order
   size_t num_renamed_ = 0;                                        // pairs of two different variables
 };
 

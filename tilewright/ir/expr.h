@@ -1,4 +1,4 @@
-// Expressions common to loop programs and graphs: the bases, literals, ranges, operators and global names.
+// Expressions common to loop programs and graphs: base classes, literals, ranges, operators and global names.
 #pragma once
 #include "tilewright/ir/node.h"
 #include "tilewright/support/error.h"
@@ -11,7 +11,7 @@ struct TypeNode : Object, Group<Kind::kTypeBegin, Kind::kTypeEnd> {
 };
 using Type = Ref<TypeNode>;
 
-/// Anything with a value.  `span` says where it was written.
+/// Any expression.  `span` is its source location.
 struct ExprNode : Object, Group<Kind::kExprBegin, Kind::kExprEnd> {
   using Group::classof;
   using Object::Object;
@@ -19,7 +19,7 @@ struct ExprNode : Object, Group<Kind::kExprBegin, Kind::kExprEnd> {
 };
 using Expr = Ref<ExprNode>;
 
-/// A scalar or short vector of `dtype`: what loop programs compute with.
+/// A scalar or short vector of `dtype`: the expressions of loop programs.
 struct PrimExprNode : ExprNode, Group<Kind::kPrimExprBegin, Kind::kPrimExprEnd> {
   using ExprNode::ExprNode;
   using Group<Kind::kPrimExprBegin, Kind::kPrimExprEnd>::classof;
@@ -27,7 +27,7 @@ struct PrimExprNode : ExprNode, Group<Kind::kPrimExprBegin, Kind::kPrimExprEnd> 
 };
 using PrimExpr = Ref<PrimExprNode>;
 
-/// A graph value; `type` is what inference found, null before.
+/// A graph value; `type` is the inferred type, null before inference.
 struct RelaxExprNode : ExprNode, Group<Kind::kRelaxExprBegin, Kind::kRelaxExprEnd> {
   using ExprNode::ExprNode;
   using Group<Kind::kRelaxExprBegin, Kind::kRelaxExprEnd>::classof;
@@ -42,10 +42,10 @@ struct StmtNode : Object, Group<Kind::kStmtBegin, Kind::kStmtEnd> {
 };
 using Stmt = Ref<StmtNode>;
 
-/// Where an expression or statement was written; unknown for other nodes.
+/// The source location of an expression or statement; unknown for other nodes.
 const Span& span_of_node(const Object& object);
 
-/// [items...]: a list among attributes.
+/// [items...]: a list attribute.
 struct ArrayNode final : Node<ArrayNode, Object, Kind::kArray> {
   std::vector<ObjectRef> items;
   static constexpr auto fields() {
@@ -103,7 +103,7 @@ struct RangeNode final : Node<RangeNode, Object, Kind::kRange> {
 };
 using Range = Ref<RangeNode>;
 
-/// A named operator ("tir.exp", "relax.matmul"); what it means stands in its layer's operator table.
+/// A named operator ("tir.exp", "relax.matmul"); its layer's operator table defines its meaning.
 struct OpNode final : Node<OpNode, ExprNode, Kind::kOp> {
   std::string name;
   static constexpr auto fields() { return std::tuple{field<&OpNode::name>("name", "layer.operator")}; }
@@ -132,7 +132,7 @@ using BaseFunc = Ref<BaseFuncNode>;
 
 // ---- types ----
 
-/// R.Prim("int64") / a scalar of dtype; with `value` if it is known.
+/// R.Prim("int64"), a scalar of `dtype`, with its `value` if known.
 struct PrimTypeNode final : Node<PrimTypeNode, TypeNode, Kind::kPrimType> {
   DataType dtype;
   PrimExpr value;
@@ -143,7 +143,7 @@ struct PrimTypeNode final : Node<PrimTypeNode, TypeNode, Kind::kPrimType> {
 };
 using PrimType = Ref<PrimTypeNode>;
 
-/// T.handle("float32", "global"): address of elements in a storage scope
+/// T.handle("float32", "global"): the address of elements in a storage scope.
 struct PointerTypeNode final : Node<PointerTypeNode, TypeNode, Kind::kPointerType> {
   Type element_type;
   std::string storage_scope;

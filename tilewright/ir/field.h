@@ -1,4 +1,4 @@
-// Field tables at run time: what generic services and the Python bindings see of a node.
+// Field tables at run time: the view of a node that generic services and the Python bindings have.
 #pragma once
 #include <span>
 
@@ -32,9 +32,9 @@ struct FieldInfo {
   Role role;
   FieldType type;
   FieldValue (*get)(const Object*);
-  /// Raises InternalError when the value has another type, or a node of a kind the field cannot hold.
+  /// Raises InternalError if the value has another type, or is a node of a kind that the field cannot hold.
   void (*set)(Object*, FieldValue);
-  // Without copies, for kNode (one item) and kNodeList; null otherwise.
+  // Access without copies, for kNode (one item) and kNodeList; null otherwise.
   size_t (*num_nodes)(const Object*);
   const Object* (*node)(const Object*, size_t);
   std::span<const std::string_view> enum_names;  // for kEnum: the names of values 0, 1, ...
@@ -45,8 +45,8 @@ struct NodeInfo {
   Kind kind;
   std::span<const FieldInfo> fields;
   void (*destroy)(const Object*);
-  Object* (*clone)(const Object*);  // an unowned copy, to be changed and then owned
-  Object* (*create)();              // an unowned node with default fields
+  Object* (*clone)(const Object*);  // a copy without references, to be changed and then put in a Ref
+  Object* (*create)();              // a node with default fields and without references
   void (*verify)(Object*);          // may be null
 };
 

@@ -1,4 +1,4 @@
-// Makes the run-time table of a node from its fields().  Included by node_infos.cc files only.
+// Builds the run-time table of a node from its fields().  Only node_infos.cc files include this.
 #pragma once
 #include <array>
 
@@ -176,7 +176,7 @@ constexpr NodeInfo make_node_info(std::string_view name) {
   return info;
 }
 
-/// The one place where a node's table is made: TILEWRIGHT_NODE(tir, For) in tir/node_infos.cc.
+/// Defines a node's table; used as TILEWRIGHT_NODE(tir, For) in tir/node_infos.cc and nowhere else.
 #define TILEWRIGHT_NODE_AS(layer, Name, NodeStruct, shown) \
   extern const NodeInfo k##Name##Info;                     \
   constinit const NodeInfo k##Name##Info = make_node_info<layer::NodeStruct>(shown);

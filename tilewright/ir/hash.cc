@@ -1,4 +1,4 @@
-// The stable content hash: like equality, but feeding a hasher.
+// The stable content hash: traverses like equality, but feeds a hasher.
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -53,7 +53,7 @@ class ContentHasher {
     return role == Role::kDef ? Mode::kDef : Mode::kUse;
   }
 
-  // Functions in the order of their names: that in which they were added says nothing.
+  // Functions in the order of their names; the order in which they were added does not count.
   void module(const IRModuleNode& program) {
     std::map<std::string_view, const Object*> functions;
     for (size_t n = 0; n < program.functions.size(); ++n)
@@ -66,12 +66,12 @@ class ContentHasher {
     attrs(program.global_infos);
   }
 
-  // What a function defines ends with it: others may define the same variable again.
+  // Definitions end with their function: another one may define the same variable again.
   void leave_function(size_t num_outer) {
     for (; defined_.size() > num_outer; defined_.pop_back()) position_.erase(defined_.back());
   }
 
-  // A variable that nothing in the program defines counts by its name, not by its address.
+  // A free variable is hashed by its name, not by its address.
   void free_name(const Object* object) {
     for (const FieldInfo& field : info_of(*object)->fields) {
       if (field.type == FieldType::kString) hasher_.add(std::get<std::string>(field.get(object)));
@@ -115,7 +115,7 @@ class ContentHasher {
   }
 
   static uint64_t bits_of(double value) {
-    if (std::isnan(value)) return 0x7FF8000000000000ull;  // all NaNs are one program
+    if (std::isnan(value)) return 0x7FF8000000000000ull;  // all NaNs are equal
     uint64_t bits;
     std::memcpy(&bits, &value, sizeof(bits));
     return bits;
@@ -143,7 +143,7 @@ class ContentHasher {
   Hasher hasher_;
   std::unordered_map<const Object*, uint64_t> position_;
   uint64_t num_seen_ = 0;               // variables and buffers so far
-  std::vector<const Object*> defined_;  // in the functions around, in order
+  std::vector<const Object*> defined_;  // in the enclosing functions, in order
 };
 
 }  // namespace

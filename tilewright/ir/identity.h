@@ -1,11 +1,11 @@
-// Nodes whose identity is the object, not its contents: variables and buffers (and te operations).
+// Nodes whose identity is the object, not its contents: variables, buffers and te operations.
 #pragma once
 #include "tilewright/ir/node.h"
 
 namespace tilewright::ir {
 
-/// True for nodes that are referred to from many places and are equal only to themselves or to what they
-/// correspond to.
+/// True for nodes that are referred to from many places; such a node is equal only to itself or to its
+/// counterpart.
 constexpr bool has_identity(Kind kind) {
   return kind == Kind::kVar || kind == Kind::kBuffer || kind == Kind::kRelaxVar ||
          kind == Kind::kDataflowVar || kind == Kind::kTePlaceholder || kind == Kind::kTeCompute ||

@@ -1,6 +1,5 @@
-// Nodes as JSON: {"format": 1, "nodes": [{"kind": "tir.For", field: value, ...}, ...], "root": n}.
-// A node refers to others by their index, always a smaller one; so shared nodes stay shared and there are no
-// cycles.
+// Nodes as JSON: {"format": 1, "nodes": [{"kind": "tir.For", field: value, ...}, ...], "root": n}. A node
+// refers to others by index, always a smaller one, so that shared nodes stay shared and there are no cycles.
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
@@ -46,7 +45,7 @@ class Writer {
       case FieldType::kBool: return std::get<bool>(value);
       case FieldType::kEnum: return field.enum_names[static_cast<size_t>(std::get<int64_t>(value))];
       case FieldType::kFloat:
-        return fmt::format("{:a}", std::get<double>(value));  // hexadecimal: exact, inf and nan too
+        return fmt::format("{:a}", std::get<double>(value));  // hexadecimal: exact, also for inf and nan
       case FieldType::kString: return std::get<std::string>(value);
       case FieldType::kDType: return std::get<DataType>(value).str();
       case FieldType::kIntList: return std::get<std::vector<int64_t>>(value);

@@ -22,15 +22,15 @@ struct IRModuleNode final : Node<IRModuleNode, Object, Kind::kIRModule> {
   /// The function called `name`, or null.
   BaseFunc find(std::string_view name) const;
   GlobalVar find_global_var(std::string_view name) const;
-  /// The function called `name`; raises UserError listing the names there are.
+  /// The function called `name`; raises UserError with the existing names if there is none.
   BaseFunc lookup(std::string_view name) const;
 };
 using IRModule = Ref<IRModuleNode>;
 
-/// `module` with `func` under `name`: replaced in place if the name exists, else appended.
+/// `module` with `func` under `name`: replaces the function of that name, or appends it.
 IRModule with_function(const IRModule& module, std::string_view name, BaseFunc func);
 IRModule without_function(const IRModule& module, std::string_view name);
-/// `func` with one attribute changed (null removes it).
+/// `func` with attribute `key` set to `value` (null removes it).
 BaseFunc with_attr(const BaseFunc& func, std::string key, ObjectRef value);
 
 }  // namespace tilewright::ir

@@ -1,4 +1,4 @@
-// Attribute maps, deletion, and the table of all nodes.
+// Attribute maps, deletion of nodes, and the table of all node kinds.
 #include "tilewright/ir/node.h"
 
 #include <algorithm>
@@ -35,10 +35,10 @@ const NodeInfo* find_node_info(std::string_view name) {
 
 namespace {
 
-/// Nodes without references, the last one to be deleted first.
+/// Nodes without references; the one added last is deleted first.
 class Unreferenced {
  public:
-  // Returns false where there is no memory to keep one more in.
+  // Returns false if there is no memory to store another node.
   bool push(const Object* object) {
     if (num_first_ < std::size(first_)) {
       first_[num_first_++] = object;
@@ -59,16 +59,16 @@ class Unreferenced {
   }
 
  private:
-  const Object* first_[32];  // most have no more, and nothing is allocated
+  const Object* first_[32];  // enough for most deletions, so that nothing is allocated
   size_t num_first_ = 0;
   std::vector<const Object*> more_;
 };
 
 }  // namespace
 
-// Destructors call this, also when memory has run out: it does not throw.
+// Must not throw: destructors call it, also when memory has run out.
 void release_last(const Object* object) {
-  // Deleting a node releases its children; a queue instead of recursion keeps long chains off the stack.
+  // Deleting a node releases its children; a queue instead of recursion keeps long chains off the call stack.
   static thread_local Unreferenced* queue = nullptr;
   if (queue) {
     if (!queue->push(object)) node_info(object->kind)->destroy(object);

@@ -1,6 +1,6 @@
-// IR nodes: plain immutable structs with a table of their fields (DESIGN 3).  From the table come equality,
-// hash, walk, rewrite, repr, JSON and the Python class; adding a node is its struct here, a line in nodes.inc
-// and a line in its layer's node_infos.cc.
+// IR nodes: plain immutable structs with a table of their fields.  Equality, hash, walk, rewrite, repr, JSON
+// and the Python class all use the table; adding a node takes its struct, a line in nodes.inc and a line in
+// its layer's node_infos.cc.
 #pragma once
 #include <memory>
 #include <string>
@@ -27,12 +27,13 @@ enum class Kind : uint16_t {
   kCount
 };
 
-/// How a field takes part in equality, hashing and substitution.
+/// The role of a field in equality, hashing and substitution.
 enum class Role : uint8_t {
-  kUse,     // a plain child
-  kDef,     // defines the variable or buffer it holds (let, loop, block axis, allocation)
-  kDefRec,  // as kDef, and unseen variables inside it (a shape `m`, `n`) are defined too: function parameters
-  kIgnore,  // name hints, spans: no part of the meaning
+  kUse,  // an ordinary child
+  kDef,  // defines the variable or buffer it holds (let, loop, block axis, allocation)
+  // like kDef, and also defines unseen variables inside it (`m`, `n` of a shape): function parameters
+  kDefRec,
+  kIgnore,  // not part of the meaning: name hints, spans
 };
 
 struct NodeInfo;
@@ -46,21 +47,21 @@ using ObjectRef = Ref<Object>;
 
 /// Deletes the node; chains of any length are deleted without recursion.
 void release_last(const Object* object);
-/// The same for a Ref of any node: the deleter of support/ref.h would delete its static type alone.
+/// The same for a Ref of any node type: the deleter of support/ref.h would only delete the static type.
 template <class T>
   requires(std::is_base_of_v<Object, T> && !std::is_same_v<T, Object>)
 void release_last(const T* object) {
   release_last(static_cast<const Object*>(object));
 }
 
-/// Base of the abstract classes: everything between the group's marks in nodes.inc.
+/// Base of the abstract classes: is-a holds for all kinds between the group's marks in nodes.inc.
 template <Kind kBegin, Kind kEnd>
 struct Group {
   static bool classof(const Object& object) { return object.kind > kBegin && object.kind < kEnd; }
 };
 
-/// String-keyed attributes in key order.  Values are IntImm (also for bool), FloatImm, StringImm, Array, Dict
-/// or any node.
+/// String-keyed attributes, sorted by key.  Values are IntImm (also for bool), FloatImm, StringImm, Array,
+/// Dict or any other node.
 class AttrMap {
  public:
   using Entry = std::pair<std::string, ObjectRef>;
@@ -78,7 +79,7 @@ class AttrMap {
   auto begin() const { return entries_.begin(); }
   auto end() const { return entries_.end(); }
 
-  /// Typed reads: the value, or `otherwise` when the key is absent.  Raise UserError when the value has
+  /// Typed reads: the value, or `otherwise` if the key is absent.  They raise UserError if the value has
   /// another type.
   int64_t get_int(std::string_view key, int64_t otherwise) const;
   bool get_bool(std::string_view key, bool otherwise) const;
@@ -103,14 +104,14 @@ consteval Field<Member> field(std::string_view name, std::string_view doc, Role 
   return {name, doc, role};
 }
 
-/// Base of a concrete node.  `Self::fields()` gives the fields in the order of make()'s arguments.
+/// Base of a concrete node.  `Self::fields()` lists the fields in the order of make()'s arguments.
 template <class Self, class Base, Kind kSelfKind>
 struct Node : Base {
   static constexpr Kind kKind = kSelfKind;
   Node() : Base(kSelfKind) {}
   static bool classof(const Object& object) { return object.kind == kSelfKind; }
 
-  /// A new node from its fields in table order; trailing fields may be left out.  Runs verify() if the node
+  /// A new node from its fields in table order; trailing fields may be omitted.  Runs verify() if the node
   /// has one.
   template <class... Args>
   static Ref<Self> make(Args&&... args) {
@@ -148,7 +149,7 @@ Ref<N> with(const N* node, Edit&& edit) {
   return N::copy(*node, std::forward<Edit>(edit));
 }
 
-/// Is / cast by kind.
+/// Tests and casts by kind.
 template <class N>
 bool is(const ObjectRef& ref) {
   return ref && N::classof(*ref);

@@ -1,4 +1,4 @@
-// The field tables of the nodes in ir/, and where nodes say they were written.
+// The field tables of the nodes in ir/, and the source locations of nodes.
 #include "tilewright/ir/field_impl.h"
 #include "tilewright/ir/module.h"
 #include "tilewright/ir/target.h"

@@ -105,7 +105,7 @@ void read(const ObjectRef& value, std::string_view what, std::string_view name, 
 
 void read(const ObjectRef& value, std::string_view what, std::string_view name, std::vector<int64_t>* out) {
   out->clear();
-  if (is<IntImmNode>(value)) {  // one number stands for a list of one
+  if (is<IntImmNode>(value)) {  // a single integer stands for a list of one
     read(value, what, name, &out->emplace_back());
     return;
   }

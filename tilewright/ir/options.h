@@ -1,5 +1,5 @@
-// Plain structs with a field table as options: of passes, operators, rules.  The same `field<>` table as for
-// nodes gives the schema with docs and defaults, and the conversion from and to attributes.
+// Options of passes, operators and rules: plain structs with a field table.  The same `field<>` table as for
+// nodes provides the schema with docs and defaults, and the conversion from and to attributes.
 //   struct Options { int64_t max_copies = 64; static constexpr auto fields() {...} };
 //   Options options = from_attrs<Options>(attrs, "pass unroll");
 // Members may be bool, int64_t, double, std::string, DataType, std::optional<int64_t>, std::vector<int64_t>,
@@ -19,13 +19,13 @@ struct OptionInfo {
   ObjectRef default_value;  // null: none
 };
 
-/// `value` as an attribute holds it: null for none.
+/// `value` as an attribute: null for none.
 ObjectRef attr(bool value);
 ObjectRef attr(int value);
 ObjectRef attr(int64_t value);
 ObjectRef attr(double value);
 ObjectRef attr(const std::string& value);
-ObjectRef attr(const char* value);  // or a literal would become a bool
+ObjectRef attr(const char* value);  // without it a literal would convert to bool
 ObjectRef attr(DataType value);
 ObjectRef attr(const std::optional<int64_t>& value);
 ObjectRef attr(const std::vector<int64_t>& value);
@@ -36,7 +36,7 @@ ObjectRef attr(const Ref<N>& value) {
 }
 
 namespace options_detail {
-// Conversions of one value; raise UserError "<what>: option \"name\" must be ..., but is ...".
+// Conversions of one value; they raise UserError "<what>: option \"name\" must be ..., but is ...".
 void read(const ObjectRef& value, std::string_view what, std::string_view name, bool* out);
 void read(const ObjectRef& value, std::string_view what, std::string_view name, int64_t* out);
 void read(const ObjectRef& value, std::string_view what, std::string_view name, double* out);
@@ -66,11 +66,12 @@ template <class N>
 constexpr std::string_view type_name(const Ref<N>*) {
   return "node";
 }
-/// Raises UserError for the first key of `attrs` that is not among `names`, with the nearest.
+/// Raises UserError for the first key of `attrs` that is not in `names`, and suggests the nearest name.
 void refuse_unknown(const AttrMap& attrs, std::string_view what, const std::vector<std::string_view>& names);
 }  // namespace options_detail
 
-/// The struct with the values of `attrs` over its defaults.  `what` opens error texts: "pass unroll".
+/// The defaults of the struct, overridden by the values of `attrs`.  `what` begins error texts: "pass
+/// unroll".
 /// Raises UserError for an unknown key or a value of the wrong type.
 template <class S>
 S from_attrs(const AttrMap& attrs, std::string_view what) {
@@ -87,7 +88,7 @@ S from_attrs(const AttrMap& attrs, std::string_view what) {
   return result;
 }
 
-/// Every field of `options`; a none is left out.
+/// Every field of `options` as an attribute; fields that are none are omitted.
 template <class S>
 AttrMap to_attrs(const S& options) {
   AttrMap attrs;

@@ -1,6 +1,6 @@
 // Passes and the context that runs them.  A pass is a free function in its own file of a registry folder; the
-// context does once what no pass should: switch off by name or level, time, verify and dump after it, add its
-// name to errors.
+// context does what all passes need: skip by name or level, measure time, verify and dump the result, add the
+// pass's name to errors.
 #pragma once
 #include <functional>
 #include <memory>
@@ -9,7 +9,7 @@
 #include "tilewright/ir/options.h"
 
 namespace tilewright::target {
-struct Features;  // target/features.h, a layer above
+struct Features;  // target/features.h, in a higher layer
 }  // namespace tilewright::target
 
 namespace tilewright::ir {
@@ -17,36 +17,36 @@ namespace tilewright::ir {
 class PassContext;
 
 struct PassInfo {
-  std::string_view name;  // as users disable it: "fuse_ops"
-  std::string_view doc;   // one sentence: what is true after it
-  int opt_level;          // runs when the context's level is at least this
+  std::string_view name;  // the name by which users disable it: "fuse_ops"
+  std::string_view doc;   // one sentence about the program after the pass
+  int opt_level;          // it runs if the context's level is at least this
   IRModule (*run)(const IRModule& module, const AttrMap& options, PassContext& context);
   std::vector<OptionInfo> (*options)();
 };
 
-/// One run of a pass, as instruments see it.
+/// One run of a pass, as reported to instruments.
 struct PassRecord {
   std::string_view name;
   double seconds;
   bool changed;
 };
 
-/// How a pipeline runs.  One context belongs to one thread; it is passed on explicitly.
+/// The settings of a pipeline.  A context belongs to one thread and is passed explicitly.
 class PassContext {
  public:
-  int opt_level = 2;                  // 0..3; what each level means stands in relax/pipeline.h
+  int opt_level = 2;                  // 0..3; relax/pipeline.h defines the levels
   std::vector<std::string> disabled;  // passes that are skipped
-  std::vector<std::string> required;  // passes that run whatever the level
-  AttrMap config;                     // "pass_name.option": value; options given in the pipeline come first
-  std::function<bool(const PassInfo&, const IRModule&)> should_run;  // asked of each pass that is enabled
+  std::vector<std::string> required;  // passes that run at any level
+  // "pass_name.option": value; options given in the pipeline override them
+  AttrMap config;
+  std::function<bool(const PassInfo&, const IRModule&)> should_run;  // called for each pass that is enabled
   std::function<void(const PassInfo&, const IRModule&)> before_pass, after_pass;
   std::function<void(const IRModule&)> verify;       // called after each pass that changed something
-  std::shared_ptr<const target::Features> features;  // of the machine that code is made for; null: not known
+  std::shared_ptr<const target::Features> features;  // features of the target machine; null: unknown
 
-  /// The module after `info` with `options`; the module itself when the pass is switched off or changes
-  /// nothing.
+  /// The module after `info` with `options`; the same object if the pass is disabled or changes nothing.
   IRModule run(const PassInfo& info, const IRModule& module, const AttrMap& options = {});
-  /// What ran, in order.
+  /// The passes that ran, in order.
   const std::vector<PassRecord>& records() const { return records_; }
   void clear_records() { records_.clear(); }
   bool is_enabled(const PassInfo& info) const;
@@ -80,8 +80,8 @@ constexpr PassInfo module_pass(std::string_view name, std::string_view doc, int 
           &option_schema<Options>};
 }
 
-/// `module` with `change(func)` for every function of type F (tir::PrimFuncNode, relax::FunctionNode);
-/// `module` itself if every one comes back unchanged.
+/// `module` with each function of type F (tir::PrimFuncNode, relax::FunctionNode) replaced by `change(func)`;
+/// the same object if none changed.
 template <class F, class Change>
 IRModule map_functions(const IRModule& module, Change&& change) {
   IRModule result = module;
@@ -95,7 +95,7 @@ IRModule map_functions(const IRModule& module, Change&& change) {
   return result;
 }
 
-/// The info of a pass over functions of type F, applied to each: `Ref<F> kRun(const Ref<F>&, const
+/// The info of a pass that is applied to each function of type F: `Ref<F> kRun(const Ref<F>&, const
 /// Options&)`.
 template <class F, auto kRun, class Options = NoOptions>
 constexpr PassInfo function_pass(std::string_view name, std::string_view doc, int opt_level = 0) {

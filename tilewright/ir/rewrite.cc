@@ -16,7 +16,7 @@ ObjectRef RewriterBase::visit(const ObjectRef& node) {
   return rebuild_children(node.get());
 }
 
-// Where a node with identity is defined its own fields are rebuilt, once; later uses find the result.
+// A node with identity is rebuilt once, where it is defined; later uses find the result.
 ObjectRef RewriterBase::definition(const ObjectRef& node) {
   if (!node || !has_identity(node->kind)) return visit(node);
   auto known = replaced_.find(node.get());

@@ -1,10 +1,10 @@
-// Changing a program: rewrite(root, lambdas...) rebuilds what the lambdas change and keeps the rest, the same
-// objects.
+// Rewrites programs: rewrite(root, lambdas...) rebuilds the nodes that the lambdas change and keeps all
+// others as the same objects.
 //   rewrite(func, [&](auto& self, const ForNode* loop) -> Stmt { ... return self.children(loop); });
-// A lambda takes over its node type; `self(child)` rewrites a child, `self.children(node)` rebuilds the node
-// from its rewritten children.  Nodes no lambda takes are rebuilt from their children. Definitions
-// (Role::kDef) of variables are not offered to lambdas: replace uses, or change the defining node itself. A
-// buffer or graph variable is rebuilt where it is defined, if its shape changes, and uses follow.
+// A lambda handles the nodes of its parameter's type; `self(child)` rewrites a child, `self.children(node)`
+// rebuilds the node from its rewritten children.  Nodes without a lambda are rebuilt from their children.
+// Lambdas do not see definitions (Role::kDef) of variables: replace uses, or change the defining node itself.
+// A buffer or graph variable whose shape changes is rebuilt where it is defined, and its uses follow.
 #pragma once
 #include <unordered_map>
 
@@ -25,7 +25,7 @@ class RewriterBase {
   void replace_uses(const Object* from, ObjectRef to) { replaced_[from] = std::move(to); }
 
  protected:
-  /// Lets a lambda take the node: true and `*result`, or false.
+  /// Returns true and sets `*result` if a lambda handles the node, else false.
   virtual bool take(const Object* node, ObjectRef* result) = 0;
 
  private:
@@ -91,7 +91,7 @@ Ref<T> rewrite(const Ref<T>& root, Fs&&... fns) {
   return rewriter(root);
 }
 
-/// `root` with uses of variables or buffers replaced: {variable -> expression of the same dtype, buffer ->
+/// `root` with uses of variables and buffers replaced: {variable -> expression of the same dtype, buffer ->
 /// buffer}.
 using Substitution = std::unordered_map<const Object*, ObjectRef>;
 ObjectRef substitute_object(const ObjectRef& root, const Substitution& replacements);

@@ -1,5 +1,5 @@
-// What machine code is made for: a kind ("llvm", "c", "cuda", ...) and its attributes.  Kinds, names of
-// machines and what is known of processors are in the layer `target`.
+// The target of code generation: a kind ("llvm", "c", "cuda", ...) and its attributes.  Layer `target` has
+// the kinds, the names of machines and the data about processors.
 #pragma once
 #include "tilewright/ir/node.h"
 
@@ -18,7 +18,7 @@ struct TargetNode final : Node<TargetNode, Object, Kind::kTarget> {
         field<&TargetNode::keys>("keys", "\"cpu\", \"gpu\", ...: what rules ask for"),
         field<&TargetNode::host>("host", "where the host part of a device program runs; may be null")};
   }
-  /// "llvm -mcpu=native -num-cores=2": what target::parse_target reads back.
+  /// "llvm -mcpu=native -num-cores=2"; target::parse_target parses it.
   std::string str() const;
 };
 using Target = Ref<TargetNode>;

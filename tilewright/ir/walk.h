@@ -1,16 +1,16 @@
-// Reading a program: walk(root, lambdas...) calls a lambda for each node of its parameter's type.
+// Visits programs: walk(root, lambdas...) calls a lambda for each node of its parameter's type.
 //   walk(func, [&](const ForNode* loop) { ++num_loops; });
-// Parents come before children, in field order.  A lambda that returns bool says whether to go inside; void
-// means yes. Uses of variables and buffers are met as leaves; inside a buffer (its shape) one gets where it
-// is defined.
+// Parents come before children, in field order.  A lambda that returns bool decides whether the walk enters
+// the node; void means it does.  Uses of variables and buffers are visited as leaves; the inside of a buffer
+// (its shape) is visited where the buffer is defined.
 #pragma once
 #include "tilewright/ir/field.h"
 #include "tilewright/ir/node.h"
 
 namespace tilewright::ir {
 
-/// Calls `visit(child, goes_inside)` for each child node of `node`, in field order; attribute values
-/// included. `is_leaf_use` is true for a use of a node with identity.
+/// Calls `visit(context, child, is_leaf_use)` for each child node of `node`, in field order; attribute values
+/// included.  `is_leaf_use` is true for a use of a node with identity.
 void for_each_child(const Object* node, void* context,
                     void (*visit)(void* context, const Object* child, bool is_leaf_use));
 
@@ -29,7 +29,7 @@ struct ArgOf<R (C::*)(const N*)> {
   using Result = R;
 };
 
-// Runs the first lambda that takes this node; true: go inside.
+// Runs the first lambda that handles this node; returns true if the walk shall enter it.
 template <class F>
 bool call_if(F& fn, const Object* object, bool* taken) {
   using Arg = ArgOf<F>;

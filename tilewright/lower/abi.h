@@ -1,5 +1,5 @@
-// Where kernels find what they are given: the structs of runtime/kernel_abi.h as the machine that code is
-// made for lays them out.
+// The layout of the structs of runtime/kernel_abi.h on the target machine, where kernels find their
+// arguments.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace tilewright::lower {
 
-/// How a machine lays out structs.  Byte offsets are those of C; TilewrightAny is the same everywhere.
+/// The layout of structs on a machine.  Byte offsets are those of C; TilewrightAny is the same everywhere.
 struct KernelAbi {
   int64_t pointer_bytes = 8;
   int64_t int64_alignment = 8;  // 4 on i386
@@ -28,7 +28,7 @@ struct KernelAbi {
   constexpr int64_t byte_offset() const { return aligned(strides() + pointer_bytes, int64_alignment); }
   constexpr int64_t tensor_bytes() const { return byte_offset() + 8; }
 
-  /// Of TilewrightHost: function pointer `n` after its two 32-bit fields.
+  /// Offset of function pointer `n` of TilewrightHost, behind its two 32-bit fields.
   constexpr int64_t host_member(int64_t n) const { return 8 + pointer_bytes * n; }
 };
 

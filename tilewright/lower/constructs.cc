@@ -14,7 +14,7 @@ using namespace tir;
 
 bool is_part_of_byte(DataType dtype) { return dtype.is_integral() && !dtype.is_bool() && dtype.bits < 8; }
 
-// Lowering leaves T.ret(0): the function's own status.
+// True for a T.ret of a value; T.ret(0), which lowering leaves in, is the function's own status.
 bool returns_number(const CallNode* call) {
   return is_call_of(call, "tir.ret") && !is_zero(call->args.at(0));
 }

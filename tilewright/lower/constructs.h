@@ -1,4 +1,4 @@
-// What loop programs are written with, and what lowering takes away of it step by step.
+// The constructs of loop programs that lowering removes step by step.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace tilewright::lower {
 
-/// Parts of programs as a set of bits: a step says which it works on and which are gone after it.
+/// A set of constructs as bits: a step declares those it works on and those that are gone after it.
 using Constructs = uint32_t;
 
 inline constexpr Constructs kNothing = 0;
-inline constexpr Constructs kReturns = 1 << 0;         // T.ret of a number that the caller wants
+inline constexpr Constructs kReturns = 1 << 0;         // T.ret of a value for the caller
 inline constexpr Constructs kBlocks = 1 << 1;          // T.block
 inline constexpr Constructs kViews = 1 << 2;           // T.match_buffer of a region, in a block
 inline constexpr Constructs kInits = 1 << 3;           // T.init
@@ -27,7 +27,7 @@ inline constexpr Constructs kSmallFloats = 1 << 12;    // arithmetic on floats o
 inline constexpr Constructs kHalfFloats = 1 << 13;     // arithmetic on float16
 inline constexpr Constructs kAnything = (1 << 14) - 1;
 
-/// What `func` is written with.
+/// The constructs that `func` uses.
 Constructs constructs_of(const tir::PrimFunc& func);
 
 /// "blocks, views of regions"

@@ -12,7 +12,7 @@
 
 namespace tilewright::lower {
 namespace {
-// What loops and blocks annotate with `key`, each text once.
+// The texts that loops and blocks carry in annotation `key`, each once.
 std::vector<ir::ObjectRef> imported(const tir::PrimFunc& func, std::string_view key,
                                     std::string_view language) {
   std::vector<ir::ObjectRef> texts;

@@ -129,7 +129,7 @@ Group less_work() {
           }};
 }
 
-// Floats that are computed in float32, all of them or but for the arithmetic of float16.
+// Floats computed in float32: all small ones, or all but float16 arithmetic.
 Step widened_floats(bool keeps_float16) {
   return {.name = "widen_floats",
           .doc = "floats of 8 and 16 bits are computed in float32",
@@ -143,7 +143,7 @@ Step widened_floats(bool keeps_float16) {
           .options = ir::to_attrs(WidenFloatsOptions{.keep_float16 = keeps_float16})};
 }
 
-// ---- what machine code has more
+// ---- additional steps for machine code
 
 Group copies() {
   return {"copies",
@@ -175,7 +175,7 @@ Group vectors() {
           }};
 }
 
-// ---- what C has more: loops that are marked vectorized or unrolled stay loops
+// ---- additional steps for C: loops that are marked vectorized or unrolled stay loops
 
 Group scalars() {
   return {"scalars",

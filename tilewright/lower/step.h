@@ -1,4 +1,4 @@
-// One step of a pipeline on loop programs: what it does, and which programs it takes and gives.
+// One step of a lowering pipeline: the transformation, and the constructs it requires, removes and creates.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -12,18 +12,18 @@ namespace tilewright::lower {
 
 struct Step {
   std::string_view name, doc;
-  Constructs uses = kNothing;     // must not be gone before it: it works on them
+  Constructs uses = kNothing;     // the constructs it works on, which must not be gone before it
   Constructs without = kNothing;  // must be gone before it
-  Constructs ends = kNothing;     // are gone after it
-  Constructs makes = kNothing;    // may be there after it
+  Constructs ends = kNothing;     // gone after it
+  Constructs makes = kNothing;    // may exist after it
   tir::PrimFunc (*run)(const tir::PrimFunc& func, const ir::AttrMap& options);
   std::vector<ir::OptionInfo> (*schema)() = &ir::option_schema<ir::NoOptions>;
-  ir::AttrMap options = {};  // those of this pipeline
+  ir::AttrMap options = {};  // its options in this pipeline
 
   tir::PrimFunc operator()(const tir::PrimFunc& func) const { return run(func, options); }
 };
 
-/// What Step::run is for a pass without options: `PrimFunc kPass(const PrimFunc&)`.
+/// Step::run for a pass without options: `PrimFunc kPass(const PrimFunc&)`.
 template <auto kPass>
 tir::PrimFunc without_options(const tir::PrimFunc& func, const ir::AttrMap& options) {
   ir::from_attrs<ir::NoOptions>(options, "this step");
@@ -36,17 +36,17 @@ struct Group {
   std::vector<Step> steps;
 };
 
-/// All that happens to a scheduled program for one kind of target.
+/// All steps for one kind of target.
 struct Pipeline {
   std::string_view name;  // the kind of target: "llvm"
   std::vector<Group> groups;
-  Constructs takes;  // what its code generator has code for
+  Constructs takes;  // the constructs that its code generator supports
 
   std::vector<const Step*> steps() const;
 };
 
-/// Raises InternalError for a step at a place where what it works on is gone, or what it must not meet is
-/// there, and for a pipeline that leaves more than its code generator takes.
+/// Raises InternalError for a step whose constructs are gone before it or that meets constructs it does not
+/// allow, and for a pipeline that leaves constructs its code generator does not support.
 void check_order(const Pipeline& pipeline);
 
 }  // namespace tilewright::lower

@@ -7,15 +7,16 @@
 namespace tilewright::lower {
 namespace {
 
-// Loops were cut on purpose, what T.reads and T.writes say counts no more, and flat views of parameters are
-// not declared.  Values are what the program's own check and random schedules (tests/lower/steps_test.cc)
-// look at.
+// Loops were split on purpose, T.reads and T.writes are not updated, and flat views of parameters are not
+// declared. Values are checked by the program's own check and by random schedules
+// (tests/lower/steps_test.cc).
 constexpr analysis::VerifyOptions kVerifyOptions{.axes_match_loops = false,
                                                  .regions_cover_accesses = false,
                                                  .values_fit = false,
                                                  .views_are_declared = false};
 
-// The function with a parameter for what lower_returns stores to: it is free until functions are split.
+// The function with a parameter for the pointer that lower_returns stores to, which is free until functions
+// are split.
 tir::PrimFunc with_result(const tir::PrimFunc& func) {
   std::vector<Var> results;
   for (const Var& var : free_vars(func->body)) {

@@ -1,4 +1,4 @@
-// Whether a step has left a program as it should: switched on in tests (LowerOptions::verify), since it takes
+// Verifies the program after a lowering step: switched on in tests (LowerOptions::verify), since it takes
 // longer than most steps.
 #pragma once
 #include "tilewright/ir/module.h"
@@ -6,11 +6,11 @@
 
 namespace tilewright::lower {
 
-/// Raises InternalError, naming the step, if `func` after it is not well formed (analysis/verify.h) or has
-/// something that is not in `allowed`.
+/// Raises InternalError, naming the step, if `func` after it is not well formed (analysis/verify.h) or uses a
+/// construct that is not in `allowed`.
 void verify_step(const Step& step, const tir::PrimFunc& func, Constructs allowed);
 
-/// The same of the functions that a program has been cut into, `name` and its parts.
+/// The same for the functions that a program was split into, `name` and its parts.
 void verify_lowered(const std::string& name, const ir::IRModule& lowered);
 
 }  // namespace tilewright::lower

@@ -1,4 +1,4 @@
-// The reference interpreter and the well-formedness check in Python.
+// Bindings for the reference interpreter and the well-formedness check.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -44,7 +44,7 @@ void verify(const ir::ObjectRef& program) {
   throw UserError("verify takes a module or a loop program");
 }
 
-// The program after one step of lowering: that of target llvm, or one that only target c has.
+// The program after one step of lowering: a step of target llvm, or one that only target c has.
 tir::PrimFunc lowering_step(const std::string& name, const tir::PrimFunc& func) {
   for (const lower::Pipeline* pipeline : {&lower::llvm_pipeline(), &lower::c_pipeline()}) {
     for (const lower::Step* step : pipeline->steps()) {
@@ -54,7 +54,7 @@ tir::PrimFunc lowering_step(const std::string& name, const tir::PrimFunc& func) 
   throw InternalError("there is no lowering step \"{}\"", name);
 }
 
-// [(name, what it does)] in order
+// [(name, description)] in order
 std::vector<std::pair<std::string, std::string>> lowering_steps(const std::string& target) {
   const lower::Pipeline& pipeline = target == "c" ? lower::c_pipeline() : lower::llvm_pipeline();
   std::vector<std::pair<std::string, std::string>> steps;

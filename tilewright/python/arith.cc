@@ -1,4 +1,4 @@
-// The analyzer, integer sets and iterator maps in Python.
+// Bindings for the analyzer, integer sets and iterator maps.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -19,7 +19,7 @@ using ir::Range;
 using tir::Var;
 using Ranges = std::vector<std::pair<Var, Range>>;
 
-// What is assumed until close().
+// An assumption that holds until close().
 struct Assumption {
   std::optional<Analyzer::Scope> scope;
   void close() { scope.reset(); }
@@ -75,7 +75,7 @@ nb::tuple parts_of(const arith::IterSum& sum) {
   return nb::make_tuple(args, nb::cast(sum.base), nb::cast(arith::to_expr(sum)));
 }
 
-// (the parts of each index, "") or ([], the reason why there are none)
+// (the digits of each index, "") or ([], the reason why there are none)
 nb::tuple iter_map_parts(const std::vector<PrimExpr>& indices, const Ranges& ranges,
                          const PrimExpr& predicate, const std::string& level, Analyzer& analyzer) {
   const arith::IterMap map = arith::detect_iter_map(indices, ranges, predicate, level_of(level), analyzer);

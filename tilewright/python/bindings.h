@@ -1,4 +1,4 @@
-// The parts of the extension module, each in its own file.
+// The functions that define the extension module, one per file.
 #pragma once
 #include <nanobind/nanobind.h>
 

@@ -15,13 +15,13 @@
 namespace tilewright::python {
 namespace {
 
-// The Python objects that are alive, by node: the same node is the same Python object.  Guarded by the GIL.
+// The living Python objects by node, so that a node is always the same Python object.  Guarded by the GIL.
 std::unordered_map<const ir::Object*, PyObject*>& living() {
-  static auto* map = new std::unordered_map<const ir::Object*, PyObject*>;  // outlives every Python object
+  static auto* map = new std::unordered_map<const ir::Object*, PyObject*>;  // outlives all Python objects
   return *map;
 }
 
-// The Python class of each kind, filled by register_node_class.
+// The Python class of each node kind; register_node_class adds to it.
 nb::object* class_table() {
   static auto* table = new nb::object[static_cast<size_t>(ir::Kind::kCount)];
   return table;
@@ -82,9 +82,9 @@ bool is_node_like(nb::handle value) {
 
 nb::object number_of_numpy(nb::handle value) {
   if (PyType_Check(value.ptr()) || !nb::hasattr(value, "item") || !nb::hasattr(value, "dtype")) return {};
-  // an array of one number is none
+  // only arrays without dimensions are numbers
   if (!nb::hasattr(value, "shape") || nb::len(nb::object(value.attr("shape"))) != 0) return {};
-  // item() would give a long double, or a number of ml_dtypes, as it is
+  // item() would return a long double, or a number type of ml_dtypes, unconverted
   const nb::object known = value.attr("dtype");
   auto dtype = nb::cast<std::string>(nb::str(nb::handle(known)));
   dtype.erase(0, dtype.rfind('.') + 1);  // torch.float32
@@ -131,7 +131,7 @@ ir::ObjectRef from_python(nb::handle value, const NumberDTypes& dtypes) {
     return ir::ArrayNode::make(std::move(items));
   }
   if (const nb::object number = number_of_numpy(value); number.is_valid()) return from_python(number, dtypes);
-  // arrays claim to be indices too
+  // arrays implement __index__, too
   if (PyObject* number = PyIndex_Check(object) ? PyNumber_Index(object) : nullptr)
     return from_python(nb::steal(number), dtypes);
   PyErr_Clear();
@@ -192,7 +192,7 @@ int64_t enum_from_python(const ir::FieldInfo& field, nb::handle value) {
   throw UserError("{} cannot be \"{}\"", field.name, name);
 }
 
-// Lists that programs go through without a look at each item; what reads others speaks of None itself.
+// Lists whose items are used without a check for None; code that reads other lists reports None itself.
 constexpr std::string_view kHoldNoNone[] = {"alloc_buffers", "args",   "axis",  "bindings", "iter_vars",
                                             "match_buffers", "params", "reads", "region",   "writes"};
 

@@ -1,5 +1,5 @@
-// Between Python and IR: every Ref<T> crosses as the Python object of its node, plain Python values become
-// literals.
+// Conversion between Python and IR: every Ref<T> is converted to the Python object of its node; plain Python
+// values become literals.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -8,37 +8,36 @@
 namespace tilewright::python {
 namespace nb = nanobind;
 
-/// What a Python node object holds.
+/// The contents of a Python node object.
 struct PyNode {
   explicit PyNode(ir::ObjectRef ref) : ref(std::move(ref)) {}
   PyNode(const PyNode&) = delete;
   PyNode& operator=(const PyNode&) = delete;
-  ~PyNode();  // forgets the object among the living ones
+  ~PyNode();  // removes the object from the living ones
   ir::ObjectRef ref;
 };
 
-/// The Python object of `node`: the one that is alive, else a new one of the class registered for its kind.
+/// The Python object of `node`: the living one, else a new object of the class registered for its kind.
 nb::object to_python(const ir::ObjectRef& node);
-/// An attribute as Python sees it: IntImm, FloatImm, StringImm, Array and Dict become int/bool, float, str,
+/// An attribute as a Python value: IntImm, FloatImm, StringImm, Array and Dict become int/bool, float, str,
 /// list, dict.
 nb::object attr_to_python(const ir::ObjectRef& value);
 
-/// What a number without a type is.
+/// The dtypes of numbers without a dtype of their own.
 struct NumberDTypes {
   DataType ints = kInt32, floats = kFloat32;
 };
-constexpr NumberDTypes kAttributeDTypes{kInt64, DataType::float_(64)};  // as scripts read them
+constexpr NumberDTypes kAttributeDTypes{kInt64, DataType::float_(64)};  // as scripts are parsed
 
-/// The node behind a Python value: a node itself, None (null), bool, int, float, str, list/tuple (Array),
-/// dict (Dict), numpy scalars.  Numbers become IntImm and FloatImm of `dtypes`. Raises UserError for anything
+/// The node for a Python value: a node itself, None (null), bool, int, float, str, list/tuple (Array), dict
+/// (Dict), numpy scalars.  Numbers become IntImm and FloatImm of `dtypes`.  Raises UserError for anything
 /// else.
 ir::ObjectRef from_python(nb::handle value, const NumberDTypes& dtypes = {});
-/// The bool, int or float of a scalar of numpy and the like, also of those of ml_dtypes; invalid for anything
-/// else.
+/// The bool, int or float in a scalar of numpy, ml_dtypes and similar libraries; invalid for anything else.
 nb::object number_of_numpy(nb::handle value);
-/// The Python integer `value` in messages: its digits, or how many bits it has where these are many.
+/// The Python integer `value` for messages: its digits, or its number of bits if there are many.
 std::string integer_text(nb::handle value);
-/// True if `value` is a node or something from_python takes.
+/// True if from_python accepts `value`.
 bool is_node_like(nb::handle value);
 
 nb::object field_to_python(const ir::FieldInfo& field, const ir::FieldValue& value);
@@ -50,7 +49,8 @@ nb::dict attrs_to_python(const ir::AttrMap& attrs);
 
 namespace nanobind::detail {
 
-/// Ref<T> <-> the Python object of the node.  None is none: what takes null says so with nb::handle.
+/// Ref<T> <-> the Python object of the node.  None is rejected: functions that accept null take an
+/// nb::handle.
 template <class T>
 struct type_caster<tilewright::Ref<T>> {
   using Value = tilewright::Ref<T>;

@@ -1,4 +1,4 @@
-// Building and running in Python: libraries, executables, virtual machines, timing.
+// Bindings for building and running: libraries, executables, virtual machines, timing.
 #include "tilewright/driver/build_graph.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/driver/verify_passes.h"
@@ -38,7 +38,7 @@ nb::list times_to_python(const std::vector<driver::StageTime>& times) {
   return result;
 }
 
-// `hooks` is none, or three functions (module, name, level): should_run, before, after.
+// `hooks` is None, or three functions (module, name, level): should_run, before, after.
 ir::PassContext context_of(int opt_level, std::vector<std::string> disabled,
                            std::vector<std::string> required, nb::handle config, nb::handle hooks) {
   ir::PassContext context;
@@ -93,7 +93,7 @@ ir::IRModule module_of(const GraphSource& source, const FixedDims& shapes) {
   return std::get<ir::IRModule>(source);
 }
 
-// One of the modules of an executable that this process has compiled.
+// One of the modules of an executable that this process compiled.
 ir::IRModule module_of(const Executable& executable, const ir::IRModule& module) {
   if (!module)
     throw UserError("{} carries code, and not the modules that it was made of", executable.kernels.name())
@@ -167,7 +167,7 @@ void bind_build(nb::module_& m) {
              return counts;
            })
       .def("machine", &Executable::machine);
-  // of the model that a loaded library carries
+  // the executable of the model in a loaded library
   m.def("executable_of_library", [](const runtime::Module& library) {
     Executable executable;
     executable.kernels = library;

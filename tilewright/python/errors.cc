@@ -12,7 +12,7 @@ struct Exceptions {
   nb::object user, unsupported, internal;
 };
 Exceptions* exceptions() {
-  static auto* classes = new Exceptions;  // outlives the interpreter's own teardown
+  static auto* classes = new Exceptions;  // destroyed never, since the interpreter ends earlier
   return classes;
 }
 

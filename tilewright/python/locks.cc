@@ -8,13 +8,14 @@
 namespace tilewright::python {
 namespace {
 
-// Threads that are in C++ without the lock, those that wait for the process's end among them.
+// The number of threads that are in C++ without the lock, including those that wait for the process to end.
 std::atomic<int>& num_unlocked() {
   static std::atomic<int> count{0};
   return count;
 }
 
-// The last step of exit, before global objects are destroyed, which such threads may be using: LLVM's tables.
+// The last step of exit, before the destruction of global objects that such threads may be using (LLVM's
+// tables).
 void skip_destructors(int status, void*) {
   if (num_unlocked() == 0) return;
   std::fflush(nullptr);

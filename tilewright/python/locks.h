@@ -1,4 +1,4 @@
-// Python's interpreter lock, for threads that may outlive the interpreter.
+// Python's global interpreter lock, for threads that may outlive the interpreter.
 #pragma once
 #include <cxxabi.h>
 #include <nanobind/nanobind.h>
@@ -6,11 +6,11 @@
 
 namespace tilewright::python {
 
-/// What `ask`, which runs Python or asks for its lock, gives.  Once the interpreter ends, Python before 3.14
-/// ends every other thread that does so by pthread_exit, which unwinds the thread's stack: through
-/// destructors and handlers of C++, where that ends the process.  Such a thread waits here instead, as Python
-/// 3.14 makes it; the process is about to end.
-/// Source: docs.python.org/3/c-api/init.html (PyEval_RestoreThread), abi::__forced_unwind of libstdc++
+/// Returns the result of `ask`, which runs Python or acquires its lock.  When the interpreter has ended,
+/// Python before 3.14 ends every other thread that does so with pthread_exit, which unwinds the thread's
+/// stack through C++ destructors and handlers, and that would end the process.  Such a thread waits here
+/// instead, as in Python 3.14; the process is about to end.  Source: docs.python.org/3/c-api/init.html
+/// (PyEval_RestoreThread), abi::__forced_unwind of libstdc++
 template <class Ask>
 auto until_exit(Ask ask) {
   try {
@@ -20,7 +20,7 @@ auto until_exit(Ask ask) {
   }
 }
 
-/// Holds the lock while it lives, in any thread.
+/// Holds the lock during its lifetime, in any thread.
 class Locked {
  public:
   Locked() : state_(until_exit([] { return PyGILState_Ensure(); })) {}
@@ -32,7 +32,7 @@ class Locked {
   PyGILState_STATE state_;
 };
 
-/// Gives the lock up while it lives.
+/// Releases the lock during its lifetime.
 class Unlocked {
  public:
   Unlocked();
@@ -44,13 +44,13 @@ class Unlocked {
   PyThreadState* state_;
 };
 
-/// Lets a process that ends while threads are Unlocked leave them behind.  Called when the interpreter ends,
-/// so that what has been registered for exit before runs after it.
+/// Allows the process to end while threads are Unlocked.  Called when the interpreter ends, so that functions
+/// registered for exit before run after it.
 void prepare_exit();
-/// Lets children of a fork have no such threads.  Called once.
+/// Resets the count of such threads in forked children.  Called once.
 void count_threads_of_children();
 
-/// What `call`, a function that runs Python, gives under the lock.
+/// Returns the result of `call`, a function that runs Python, with the lock held.
 template <class Call>
 auto locked(Call call) {
   const Locked lock;

@@ -4,7 +4,7 @@
 NB_MODULE(_core, m) {
   using namespace tilewright::python;
   m.doc() = "The compiled part of tilewright; use the public packages instead.";
-  nanobind::set_leak_warnings(false);  // nodes held by module globals at exit are no leak
+  nanobind::set_leak_warnings(false);  // nodes in module globals at exit are not leaks
   bind_errors(m);
   bind_nodes(m);
   bind_runtime(m);

@@ -1,5 +1,5 @@
-// Node classes: Python makes them from these tables (python/tilewright/ir/_nodes.py); here is what their
-// methods call.
+// Bindings for node classes: Python creates them from these tables (python/tilewright/ir/_nodes.py); this
+// file has the functions that their methods call.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -33,7 +33,7 @@ constexpr GroupInfo kGroups[] = {
 #include "tilewright/ir/nodes.inc"
 };
 
-// The innermost group around `kind`, or "" : the Python base class.
+// The innermost group around `kind`, which is the Python base class; "" if there is none.
 std::string base_of(ir::Kind begin, ir::Kind end) {
   const GroupInfo* innermost = nullptr;
   for (const GroupInfo& group : kGroups) {
@@ -43,7 +43,7 @@ std::string base_of(ir::Kind begin, ir::Kind end) {
   return innermost ? innermost->name : "";
 }
 
-// [(kind name, base class name, [(field, doc, role is ignored)])] and [(group, base)]
+// [(kind name, base class name, [(field, doc, whether its role is "ignored")])] and [(group, base)]
 nb::list node_table() {
   nb::list table;
   for (size_t n = 0; n < static_cast<size_t>(ir::Kind::kCount); ++n) {
@@ -77,8 +77,8 @@ nb::object get_field(const PyNode& self, size_t index) {
   return field_to_python(field, field.get(self.ref.get()));
 }
 
-// The Python integer `value` as `dtype` keeps it (uint64 by its bits).  Raises UserError unless it is one of
-// its numbers.
+// The Python integer `value` as an int64 (uint64 by its bits).  Raises UserError if `dtype` cannot represent
+// it.
 int64_t fitting_int(nb::handle value, DataType dtype) {
   int overflow = 0;
   auto number = static_cast<int64_t>(PyLong_AsLongLongAndOverflow(value.ptr(), &overflow));
@@ -96,11 +96,11 @@ int64_t fitting_int(nb::handle value, DataType dtype) {
   return number;
 }
 
-// The Python number `value` as a double; raises UserError if `dtype` has only infinities for a finite one.
+// The Python number `value` as a double; raises UserError if a finite value overflows `dtype`.
 double fitting_float(nb::handle value, DataType dtype) {
   const bool is_whole = PyLong_Check(value.ptr());
   const double number = PyFloat_AsDouble(value.ptr());
-  const bool is_beyond = PyErr_Occurred() != nullptr;  // an integer that no double is near to
+  const bool is_beyond = PyErr_Occurred() != nullptr;  // an integer beyond the range of double
   PyErr_Clear();
   if (is_beyond || tir::overflows(number, dtype))
     throw UserError("{} does not fit in {}", is_whole ? integer_text(value) : fmt::format("{}", number),
@@ -109,7 +109,7 @@ double fitting_float(nb::handle value, DataType dtype) {
   return number;
 }
 
-// The Python float `value` as an integer; raises UserError if it is none of `dtype`.
+// The Python float `value` as an integer; raises UserError if it is not an integer of `dtype`.
 int64_t whole_float(nb::handle value, DataType dtype) {
   const double number = PyFloat_AsDouble(value.ptr());
   if (!std::isfinite(number) || number != std::trunc(number))
@@ -117,13 +117,13 @@ int64_t whole_float(nb::handle value, DataType dtype) {
   return fitting_int(nb::steal(PyLong_FromDouble(number)), dtype);
 }
 
-// An integer of numpy as one of Python.
+// Converts a numpy integer to a Python integer.
 nb::object plain_number(nb::handle value) {
   const bool is_numpy = !PyLong_Check(value.ptr()) && PyIndex_Check(value.ptr());
   return is_numpy ? nb::steal(PyNumber_Index(value.ptr())) : nb::borrow(value);
 }
 
-// The dtype of a literal stands before its value, which is to be one of its numbers.
+// Sets a field; the dtype of a literal is set before its value, which must be representable in it.
 void fill_field(const ir::FieldInfo& field, ir::Object* object, nb::handle value) {
   const ir::ObjectRef node(object);
   const auto* whole = node.as<ir::IntImmNode>();
@@ -138,7 +138,7 @@ void fill_field(const ir::FieldInfo& field, ir::Object* object, nb::handle value
   field.set(object, field_from_python(field, value));
 }
 
-// Nodes without rules of their own that nothing can be done with while these fields are null.
+// Nodes without a verify() of their own that are unusable while these fields are null.
 constexpr std::pair<std::string_view, std::string_view> kNeeded[] = {
     {"relax.Constant", "data"},  {"tir.AllocBuffer", "buffer"},
     {"tir.AllocBuffer", "body"}, {"tir.BufferRegion", "buffer"},
@@ -161,7 +161,7 @@ void require_fields(const ir::NodeInfo* info, const ir::Object* object) {
   }
 }
 
-// Fields that do not fit each other are a bug in C++, but what Python gives is the user's.
+// In C++, inconsistent fields are a bug, but from Python they are the user's error.
 void fill(const ir::NodeInfo* info, ir::Object* object, const nb::dict& values) {
   try {
     for (const ir::FieldInfo& field : info->fields) {
@@ -181,7 +181,7 @@ void fill(const ir::NodeInfo* info, ir::Object* object, const nb::dict& values) 
   }
 }
 
-// A node from field values in table order; missing trailing ones keep their defaults.
+// A node from field values in table order; missing trailing fields get their defaults.
 ir::ObjectRef make_node(const std::string& kind_name, nb::dict values) {
   const ir::NodeInfo* info = ir::find_node_info(kind_name);
   if (!info) throw InternalError("there is no node kind {}", kind_name);
@@ -201,15 +201,15 @@ ir::ObjectRef with_fields(const ir::ObjectRef& node, nb::dict values) {
 
 tir::PrimExpr prim(nb::handle value, DataType int_dtype = kInt32) {
   ir::ObjectRef node = from_python(value, {int_dtype, kFloat32});
-  // an axis in an expression is its variable: x[i * 2 + rh] with rh = te.reduce_axis((0, 3))
+  // an axis in an expression stands for its variable: x[i * 2 + rh] with rh = te.reduce_axis((0, 3))
   if (const auto* axis = node.as<tir::IterVarNode>()) return axis->var;
   if (!node || !ir::PrimExprNode::classof(*node))
     throw UserError("expected a scalar expression, but found a Python {}", Py_TYPE(value.ptr())->tp_name);
   return ir::ref_as<ir::PrimExprNode>(node);
 }
 
-// `expr`, which was made of `value`; but a Python number beside a value of `other` is one of its dtype: x +
-// 0.1 of a float64, and x + 300 of an uint8, which is an error.
+// `expr`, which was converted from `value`; a Python number beside an expression of dtype `other` is
+// converted to that dtype: x + 0.1 for float64, and x + 300 for uint8, which is an error.
 tir::PrimExpr beside(nb::handle value, const tir::PrimExpr& expr, DataType other) {
   const DataType element = other.element();
   if (PyFloat_Check(value.ptr()) && element == DataType::float_(64))
@@ -254,7 +254,7 @@ void bind_expressions(nb::module_& m) {
     return tir::select(prim(c), beside(t, x, y->dtype), beside(f, y, x->dtype));
   });
   m.def("const", [](nb::handle value, DataType dtype) {
-    // a literal also of dtypes to which casts of literals stay casts
+    // the value is also a literal for dtypes to which casts of literals stay casts
     const DataType element = dtype.element();
     const bool is_real = PyFloat_Check(value.ptr()), is_whole = PyLong_Check(value.ptr());
     if ((is_real || is_whole) && dtype.is_float())
@@ -265,7 +265,7 @@ void bind_expressions(nb::module_& m) {
       return tir::make_const_int(dtype, fitting_int(value, element));
     return tir::cast(dtype, prim(value, kInt64));
   });
-  // a & b and the like, of integers that have one dtype then, or bool
+  // a & b and similar operators on integers of one dtype, or bool
   m.def("bitwise", [](const std::string& name, nb::handle a, nb::handle b) -> tir::PrimExpr {
     tir::PrimExpr x = prim(a), y = prim(b);
     std::tie(x, y) = std::pair(beside(a, x, y->dtype), beside(b, y, x->dtype));
@@ -350,7 +350,7 @@ void bind_nodes(nb::module_& m) {
   m.def("structural_equal", [](const ir::ObjectRef& a, const ir::ObjectRef& b, bool map_free_vars) {
     return ir::structural_equal(a, b, {map_free_vars});
   });
-  // (path, reason, left node, right node), or None when equal
+  // (path, reason, left node, right node), or None if equal
   m.def("first_mismatch",
         [](const ir::ObjectRef& a, const ir::ObjectRef& b, bool map_free_vars) -> nb::object {
           auto mismatch = ir::first_mismatch(a, b, {map_free_vars});

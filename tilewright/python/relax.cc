@@ -1,4 +1,4 @@
-// Graphs in Python: operators, the block builder, passes.
+// Bindings for graphs: operators, the block builder, passes.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -74,7 +74,7 @@ nb::list to_list(const std::vector<te::Tensor>& tensors) {
   return list;
 }
 
-// What a Python function of te tensors gave: one, or a list or tuple of them.
+// The result of a Python function of te tensors: one tensor, or a list or tuple of tensors.
 std::vector<te::Tensor> te_results(const nb::object& result, std::string_view what) {
   std::vector<te::Tensor> outputs;
   auto add = [&](nb::handle item) {
@@ -92,7 +92,7 @@ std::vector<te::Tensor> te_results(const nb::object& result, std::string_view wh
   return outputs;
 }
 
-// A Python function of te tensors as the builder calls it.
+// Wraps a Python function of te tensors for the builder.
 relax::TeFunction te_function(const nb::object& body) {
   return [&body](const std::vector<te::Tensor>& inputs) {
     return te_results(body(*nb::tuple(to_list(inputs))), "emit_te");
@@ -191,7 +191,7 @@ void bind_relax(nb::module_& m) {
   m.def("relax_constant", [](nb::handle value) -> ir::ObjectRef {
     return relax::make_constant(tensor_from_python(value).copy());
   });
-  // -1 and the like are allowed: the operator that takes the shape says what they mean
+  // -1 and the like are allowed: their meaning depends on the operator that takes the shape
   m.def("relax_shape", [](nb::list extents) {
     relax::Shape shape;
     for (nb::handle value : extents) {

@@ -1,4 +1,4 @@
-// Tensors, packed functions, modules and devices in Python.
+// Bindings for tensors, packed functions, modules and devices.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -29,7 +29,7 @@ void delete_capsule(PyObject* capsule) {
   }
 }
 
-// `options`: those of __dlpack__ in the Python array API standard (2024.12).
+// `options`: the arguments of __dlpack__ in the Python array API standard (2024.12).
 nb::object dlpack_capsule(const Tensor& lent, nb::kwargs options) {
   const bool is_copied = options.contains("copy") && options["copy"].is(nb::handle(Py_True));
   const Tensor tensor = is_copied ? lent.copy() : lent;
@@ -54,7 +54,8 @@ Tensor tensor_from_capsule(nb::handle capsule) {
   return Tensor::from_dlpack(managed);
 }
 
-// What value.__dlpack__(max_version=(1, 0)) is made of, once: small networks are called in microseconds.
+// The objects for the call value.__dlpack__(max_version=(1, 0)), created once: small networks take only
+// microseconds.
 struct LendingCall {
   PyObject* method = PyUnicode_InternFromString("__dlpack__");
   PyObject* keywords = PyTuple_Pack(1, PyUnicode_InternFromString("max_version"));
@@ -83,11 +84,11 @@ Tensor tensor_from_dlpack_object(nb::handle value) {
 }
 
 nb::object numpy_array(nb::handle value) {
-  // numpy.ascontiguousarray would give what has no dimensions one
+  // numpy.ascontiguousarray would add a dimension to arrays without dimensions
   return nb::module_::import_("numpy").attr("asarray")(value, nb::arg("order") = "C");
 }
 
-// The numpy dtype of small floats and integers.
+// The numpy dtype of small floats and integers, from ml_dtypes.
 nb::object dtype_of_ml_dtypes(DataType dtype) {
   try {
     return nb::module_::import_("ml_dtypes").attr(dtype.str().c_str());
@@ -101,7 +102,7 @@ nb::object to_numpy(nb::handle self) {
   const auto& tensor = nb::cast<const Tensor&>(self);
   const DataType dtype = tensor.dtype();
   auto copied = [&](const nb::handle& of) { return numpy.attr("array")(numpy.attr("from_dlpack")(of)); };
-  if (runtime::shares_bytes(dtype)) {  // numpy has a byte for each
+  if (runtime::shares_bytes(dtype)) {  // numpy uses a byte for each
     const nb::object known = dtype_of_ml_dtypes(dtype);
     return copied(nb::cast(runtime::unpack_elements(tensor))).attr("astype")(known);
   }
@@ -116,7 +117,7 @@ nb::tuple shape_tuple(const Tensor& tensor) {
   return nb::tuple(extents);
 }
 
-// One extent; `what` opens the message.
+// One extent; messages begin with `what`.
 int64_t extent_of(nb::handle value, const char* what) {
   int overflow = 0;
   PyObject* number = PyIndex_Check(value.ptr()) ? PyNumber_Index(value.ptr()) : nullptr;
@@ -201,7 +202,7 @@ void bind_tensor(nb::module_& m) {
       .def("__dlpack_device__",
            [](const Tensor& self) { return nb::make_tuple(self.device().type, self.device().id); })
       .def("__hash__", [](nb::handle self) { return reinterpret_cast<intptr_t>(self.ptr()) >> 4; });
-  // The elements row by row, as they lie in memory.
+  // The bytes of the elements in row-major order.
   m.def("tensor_to_bytes", [](const Tensor& self) {
     const Tensor compact = self.compact();
     return nb::bytes(compact.data_as<char>(), static_cast<size_t>(compact.num_bytes()));
@@ -277,8 +278,8 @@ namespace {
   throw error.help("convert them to numbers, e.g. array.astype(\"float32\")");
 }
 
-// The elements of a numpy array of small floats, which DLPack does not lend: their bits, under their dtype; a
-// packed copy of integers that share bytes. An empty tensor for other arrays.
+// A tensor over a numpy array of small floats, which DLPack cannot lend: over their bits, with their dtype;
+// for integers that share bytes, a packed copy.  Undefined for other arrays.
 Tensor tensor_of_small_numbers(nb::handle array) {
   if (!nb::hasattr(array, "dtype") || !nb::hasattr(array, "view")) return {};
   const nb::object name = array.attr("dtype").attr("name");
@@ -295,15 +296,15 @@ Tensor tensor_of_small_numbers(nb::handle array) {
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_BufferError)) throw;
   }
-  return {};  // read-only, of an old numpy
+  return {};  // read-only, in an old numpy
 }
 
-// A copy of what cannot be lent: read-only arrays of an old numpy.
+// A copy of an array that cannot be lent: read-only arrays of an old numpy.
 Tensor copied(nb::handle value) {
   nb::object array = nb::module_::import_("numpy").attr("array")(value);
   try {
     if (const Tensor tensor = tensor_of_small_numbers(array)) return tensor.read_only_view();
-    // nobody sees what is written to the copy
+    // so that nobody writes to the copy by mistake
     return tensor_from_dlpack_object(array).read_only_view();
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_BufferError)) throw;
@@ -311,7 +312,7 @@ Tensor copied(nb::handle value) {
   refuse_array(array);  // DLPack has no code for its dtype
 }
 
-// A tensor of torch and the like that does not let others use its elements.
+// Raises the error for a tensor of torch or another library that refuses to lend its elements.
 [[noreturn]] void refuse_foreign(nb::handle value, const nb::python_error& error) {
   const bool has_grad = nb::hasattr(value, "requires_grad") && nb::cast<bool>(value.attr("requires_grad"));
   std::string reason = nb::str(error.value()).c_str();
@@ -363,7 +364,7 @@ Tensor tensor_from_python(nb::handle value) {
 }
 
 void bind_runtime(nb::module_& m) {
-  lending_call();  // while no other thread asks for it
+  lending_call();  // now, while no other thread needs it
   bind_devices(m);
   bind_tensor(m);
   bind_functions(m);

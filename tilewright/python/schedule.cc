@@ -1,4 +1,5 @@
-// Schedules in Python.  Methods of primitives are made in python/tilewright/schedule from primitive_table().
+// Bindings for schedules.  python/tilewright/schedule creates the methods of primitives from
+// primitive_table().
 #include "tilewright/schedule/schedule.h"
 
 #include <nanobind/stl/string.h>
@@ -72,17 +73,17 @@ void forget(Schedule& self, nb::handle handle) {
   throw UserError("remove_rv: a Python {} is no handle", Py_TYPE(handle.ptr())->tp_name);
 }
 
-// A block by handle or name; looking for it leaves no trace.
+// A block by handle or name; the look-up is not recorded in the trace.
 schedule::NodeId block_of(const Schedule& self, nb::handle block) {
   Schedule looking = self;
   const ArgValue found = nb::isinstance<BlockRef>(block)
                              ? ArgValue(nb::cast<BlockRef>(block))
                              : looking.run_by_name("get_block", {arg_from_python(block)}).value;
-  looking.get(*found.as<BlockRef>());  // raises for one that is stale
+  looking.get(*found.as<BlockRef>());  // raises for a stale handle
   return looking.state()[*found.as<BlockRef>()];
 }
 
-// A loop (For) or Block of the program and what is around it, innermost first.
+// A loop (For) or Block of the program and the statements around it, innermost first.
 nb::list ways_out(const Schedule& self, nb::handle value) {
   const auto stmt = nb::isinstance<ir::ObjectRef>(value) ? nb::cast<ir::ObjectRef>(value) : ir::ObjectRef();
   const auto* loop = stmt.as<tir::ForNode>();
@@ -148,7 +149,7 @@ void bind_handle(nb::module_& m, const char* name, const char* doc) {
       .def("__hash__", [](const Handle& self) { return self.id; });
 }
 
-// ([(function, sizes)], samples left out, iterations of loops)
+// ([(function, sizes)], number of samples left out, number of loop iterations)
 nb::tuple verified(const Schedule& self, int64_t samples, uint64_t seed, int64_t max_steps) {
   const schedule::Compared compared = [&] {
     const Unlocked unlocked;

@@ -1,4 +1,4 @@
-// The TVMScript parser and printer in Python; captured names are resolved by a Python callable.
+// Bindings for the TVMScript parser and printer; a Python callable resolves captured names.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -59,21 +59,21 @@ nb::object python_value(const Value& value) {
   return nb::none();
 }
 
-// Whether `error` is one of Python itself, which says nothing of the program, and not an interrupt.
+// True if `error` comes from Python itself and says nothing about the program, but is not an interrupt.
 bool is_of_python(const nb::python_error& error) {
   return error.matches(PyExc_Exception) &&
          !error.matches(nb::module_::import_("tilewright.errors").attr("Error"));
 }
 
-// str(value), or nothing if that fails.
+// str(value), or "" if that fails.
 std::string text_of(nb::handle value) {
   nb::object text = nb::steal(PyObject_Str(value.ptr()));
   if (!text.is_valid()) PyErr_Clear();
   return text.is_valid() ? nb::cast<std::string>(text) : "";
 }
 
-// A callable (expression text, {name: value of the program's own names}) as the parser's resolver. NameError:
-// unknown.
+// Wraps a callable (expression text, {name: value of the program's own names}) as the parser's resolver.
+// NameError: unknown.
 script::Resolver make_resolver(const nb::object& resolve) {
   return
       [resolve](std::string_view text, const Span& span, const script::Scope& scope) -> std::optional<Value> {
@@ -93,7 +93,7 @@ script::Resolver make_resolver(const nb::object& resolve) {
       };
 }
 
-// A callable (name) -> tilewright.script.macros.Macro or None as the parser's finder of macros.
+// Wraps a callable (name) -> tilewright.script.macros.Macro or None as the parser's finder of macros.
 script::MacroFinder make_macro_finder(const nb::object& find) {
   return [find](std::string_view name) -> Ref<script::Macro> {
     nb::object found = find(nb::str(name.data(), name.size()));
@@ -123,7 +123,7 @@ ir::ObjectRef parse(const std::string& text, const std::string& name, uint32_t f
   return script::parse(Ref<Source>(new Source(name, text, first_line, first_column)), options);
 }
 
-// `options`: fields of PrintOptions by name; what is left out keeps its default
+// `options`: fields of PrintOptions by name; missing ones keep their defaults
 std::string print_script(const ir::ObjectRef& node, const nb::dict& options) {
   script::PrintOptions chosen;
   const auto take = [&]<class T>(const char* name, T& field) {

@@ -1,4 +1,4 @@
-// Tensor expressions in Python: bodies are Python callables.
+// Bindings for tensor expressions, whose bodies are Python callables.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -52,7 +52,7 @@ tir::PrimExpr optional(nb::handle value) {
   return value.is_none() ? tir::PrimExpr() : nb::cast<tir::PrimExpr>(value);
 }
 
-// combine(x, y) gets lists of variables and gives as many expressions
+// combine(x, y) gets lists of variables and returns the same number of expressions
 std::vector<tir::PrimExpr> reduce(nb::object combine, nb::handle identity, nb::handle source,
                                   std::vector<tir::IterVar> axes, nb::handle where, nb::handle init) {
   const auto list = [](const std::vector<tir::Var>& vars) {
@@ -83,7 +83,7 @@ std::vector<tir::Buffer> buffers_of(nb::handle values) {
   return buffers;
 }
 
-// body(input buffers, output buffers) gives a statement, or an expression to evaluate
+// body(input buffers, output buffers) returns a statement, or an expression to evaluate
 std::vector<ir::ObjectRef> extern_tensors(const std::string& name, nb::handle inputs,
                                           nb::handle input_buffers, nb::handle output_buffers,
                                           nb::object body, nb::handle attrs) {

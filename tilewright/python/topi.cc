@@ -1,4 +1,4 @@
-// The ready-made tensor expressions of te/topi in Python; python/tilewright/topi gives them their arguments.
+// Bindings for the tensor expressions of te/topi; python/tilewright/topi defines their arguments.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 

@@ -22,7 +22,7 @@ namespace {
 using runtime::Value;
 using runtime::ValueKind;
 
-// A Python callable as packed function.  The object is given back under the interpreter lock.
+// A Python callable as a packed function.  The object is released with the interpreter lock held.
 class PythonFunction final : public runtime::FunctionObject {
  public:
   PythonFunction(std::string name, nb::object body)
@@ -57,7 +57,7 @@ std::vector<Value> values_of(nb::handle sequence) {
   return values;
 }
 
-// tilewright.runtime.Shape, a tuple of ints that arrives as a shape.
+// True for tilewright.runtime.Shape, a tuple of ints that is passed as a shape.
 bool is_shape(PyObject* object) {
   return PyTuple_Check(object) && !PyTuple_CheckExact(object) &&
          nb::hasattr(nb::handle(object), "__tilewright_shape__");
@@ -169,11 +169,11 @@ nb::object call_function(const runtime::Function& function, const nb::args& args
 
 namespace {
 
-// The only thread that Python runs handlers of signals in.
+// The only thread in which Python runs signal handlers.
 std::atomic<unsigned long> main_thread{0};
 
-// Ctrl-C stops a model between two kernels.  Asking Python costs the lock, so it is asked every 20 ms; Python
-// itself looks when a call returns.
+// Lets Ctrl-C stop a model between two kernels.  Checking costs the interpreter lock, so it happens every 20
+// ms; Python itself checks when a call returns.
 void check_signals() {
   using Clock = std::chrono::steady_clock;
   if (PyThread_get_thread_ident() != main_thread.load(std::memory_order_relaxed)) return;
@@ -189,7 +189,7 @@ void check_signals() {
 void watch_signals() {
   main_thread =
       nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
-  // a child's main thread is the one that was forked
+  // the main thread of a child is the thread that called fork
   pthread_atfork(nullptr, nullptr, [] { main_thread = PyThread_get_thread_ident(); });
   runtime::set_interrupt_check(check_signals);
 }

@@ -1,4 +1,4 @@
-// Virtual machines in Python: their functions, what these take and give, what they call.
+// Bindings for virtual machines: their functions, inputs, outputs and callees.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -20,9 +20,9 @@ namespace {
 using runtime::vm::BytecodeFunction;
 using runtime::vm::VirtualMachine;
 
-// [(callee, nanoseconds, bytes)] of what the machine calls while `body` runs.
+// [(callee, nanoseconds, bytes)] of the calls that the machine makes while `body` runs.
 nb::list record_calls(const VirtualMachine& machine, const nb::object& body) {
-  std::mutex mutex;  // a packed function may call the machine from a thread of its own
+  std::mutex mutex;  // a packed function may call the machine from another thread
   std::vector<std::tuple<std::string, int64_t, int64_t>> calls;
   machine.set_profiler([&](const runtime::vm::CallRecord& record) {
     const std::lock_guard lock(mutex);
@@ -48,8 +48,8 @@ const BytecodeFunction& public_function(const VirtualMachine& machine, const std
   throw InternalError("function {} is not in its executable", name);
 }
 
-// `hook(function, name, before, result, args...)` around each call; before it, 1 says that the call is
-// skipped.
+// Calls `hook(function, name, before, result, args...)` before and after each call; if it returns 1 before,
+// the call is skipped.
 void set_instrument(const VirtualMachine& machine, const nb::object& hook) {
   if (hook.is_none()) return machine.set_instrument({});
   auto ask = [hook](const runtime::Function& callee, std::string_view name, bool is_before,
@@ -76,10 +76,10 @@ void set_instrument(const VirtualMachine& machine, const nb::object& hook) {
   machine.set_instrument(std::move(instrument));
 }
 
-/// A function of a model: it also takes its arguments by name.
+/// A function of a model, which also accepts arguments by name.
 struct ModelFunction : runtime::Function {
   VirtualMachine machine;
-  const BytecodeFunction* code;  // of the machine's executable
+  const BytecodeFunction* code;  // in the machine's executable
 };
 
 ModelFunction model_function(const VirtualMachine& machine, const std::string& name) {
@@ -126,7 +126,7 @@ nb::tuple ordered(const BytecodeFunction& function, const nb::args& args, const 
   return nb::tuple(result);
 }
 
-// ([(name, type)] of what it takes, the same of what it gives, all as text)
+// ([(name, type)] of the inputs, the same for the outputs, all as text)
 nb::tuple described(const BytecodeFunction& function) {
   const auto listed = [](const std::vector<runtime::vm::Description>& values) {
     nb::list items;

@@ -10,7 +10,7 @@
 namespace tilewright::runtime {
 namespace {
 
-// of the arguments from `first` on, the first of which is the format
+// The text of the arguments from `first` on, the first of which is the format.
 std::string text_of(Args args, size_t first, const char* what) {
   if (args.size() <= first) throw UserError("{}: the format is missing", what);
   return format_values(args[first].as_string("format"), args.subspan(first + 1));

@@ -1,4 +1,4 @@
-// Functions that compiled graphs call and that every process has.
+// Functions that every process offers to compiled graphs.
 #pragma once
 #include "tilewright/runtime/function.h"
 
@@ -8,9 +8,9 @@ inline constexpr const char* kPrintFunction = "tilewright.print";
 inline constexpr const char* kAssertFunction = "tilewright.assert";
 
 /// tilewright.print(format, values...): prints a line to standard output.
-/// tilewright.assert(condition, format, values...): raises UserError with the text if the condition, a bool,
-/// a number or a tensor of one element, is false.
-/// And those of builtin/, which do the work of graph operators that are no loop nests.
+/// tilewright.assert(condition, format, values...): raises UserError with the text if the condition (a bool,
+/// a number or a tensor of one element) is false.
+/// Also the functions of builtin/, for graph operators that are not loop nests.
 std::vector<Function> builtin_functions();
 
 }  // namespace tilewright::runtime

@@ -28,7 +28,7 @@ struct LastError {
   std::string text;
   int32_t kind = kTilewrightNoError;
 };
-thread_local LastError last_error;  // per thread by contract
+thread_local LastError last_error;  // per thread, as c_api.h promises
 
 int32_t kind_code(Error::Kind kind) {
   switch (kind) {
@@ -47,7 +47,7 @@ void remember(const char* text, int32_t kind) noexcept {
   }
 }
 
-// 0 after action(), -1 and a message if it raised.
+// Runs `action`; returns 0, or -1 after storing a message if it raised.
 template <class Action>
 int32_t guarded(Action action) noexcept {
   try {
@@ -102,7 +102,7 @@ const TilewrightDescription describe(const std::vector<vm::Description>& values,
   return {value.name.c_str(), value.type.c_str()};
 }
 
-// Tells the caller when its elements are not used any more.
+// Calls the lender's `release` when its elements are no longer used.
 struct Lender {
   void (*release)(void*) = nullptr;
   void* context = nullptr;

@@ -15,7 +15,7 @@ namespace {
 int count_affinity() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  // fails where there are more CPUs than the fixed set holds (1024)
+  // fails on machines with more CPUs than the fixed-size set holds (1024)
   if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
   return static_cast<int>(std::clamp<long>(sysconf(_SC_NPROCESSORS_ONLN), 1, kMaxThreads));
 }
@@ -40,8 +40,8 @@ std::string cgroup_path(bool is_v2) {
   return {};
 }
 
-// The tightest quota from the group of this process up to the root.  Inside a container the path may name a
-// place outside of what is mounted; then only the root of the mount counts.
+// The smallest quota between this process's group and the root.  Inside a container the path may name a group
+// outside of the mount; then only the root of the mount counts.
 template <class Quota>
 int tightest_quota(const std::string& root, std::string path, Quota quota) {
   int tightest = 0;

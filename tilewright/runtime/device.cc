@@ -11,7 +11,7 @@ namespace {
 struct Kind {
   std::string_view name;
   int32_t type;
-  const DeviceInterface* interface;  // null: known by name only
+  const DeviceInterface* interface;  // null: only the name is known
 };
 constexpr Kind kKinds[] = {
     {"cpu", kDLCPU, &kCpuDevice},        {"llvm", kDLCPU, &kCpuDevice},  {"cuda", kDLCUDA, nullptr},

@@ -1,4 +1,4 @@
-// Tensors lent to and from other frameworks, without a copy.
+// Exchanges tensors with other frameworks without a copy.
 #include <algorithm>
 #include <limits>
 
@@ -8,7 +8,7 @@
 namespace tilewright::runtime {
 namespace {
 
-// Calls the lender's deleter when the last tensor has gone.
+// Calls the lender's deleter when the last tensor is gone.
 template <class Managed>
 class ImportedStorage final : public Storage {
  public:
@@ -56,8 +56,8 @@ Tensor import_tensor(std::unique_ptr<Managed, Release<Managed>> managed, bool is
   return Tensor(Ref<TensorObject>(object));
 }
 
-// What we lend: the description, and a reference to the tensor.  Strides are always given, as DLPack 1.2
-// asks.
+// A tensor lent to another framework: its description, and a reference to it.  Strides are always given, as
+// DLPack 1.2 requires.
 template <class Managed>
 struct Loan {
   Managed managed;
@@ -94,7 +94,7 @@ Tensor Tensor::from_dlpack(DLManagedTensorVersioned* managed) {
 }
 
 DLManagedTensor* Tensor::to_dlpack() const {
-  // the older form cannot say that the data must not be written
+  // the older version of the struct has no flag for read-only data
   if (is_read_only())
     throw UserError("dlpack: {} is read-only, which DLPack below 1.0 cannot express", type_str(*this));
   return &(new Loan<DLManagedTensor>(*this))->managed;

@@ -36,7 +36,7 @@ bool read_at(std::ifstream& file, uint64_t offset, void* to, uint64_t bytes) {
 constexpr std::string_view kSealMark = "TWSEAL1\n";
 constexpr size_t kSealBytes = 16;
 
-/// The bytes of a file, read in place.
+/// The bytes of a file, mapped into memory.
 class MappedFile {
  public:
   MappedFile(const std::string& path, size_t num_bytes) : num_bytes_(num_bytes) {
@@ -60,7 +60,8 @@ class MappedFile {
   size_t num_bytes_;
 };
 
-// A library without a seal was linked by someone else from our objects, or stripped.
+// True if the seal is wrong.  A library without a seal was stripped, or linked from our objects by another
+// tool, and passes.
 bool has_wrong_seal(const std::string& path, uint64_t file_bytes) {
   const MappedFile file(path, file_bytes);
   if (file.bytes().size() < kSealBytes) return false;

@@ -7,7 +7,7 @@
 
 namespace tilewright::runtime {
 namespace {
-// thread_local state is what the C convention prescribes: a code of -1 and a message kept aside
+// thread_local because the C convention requires it: a function returns -1 and the message is kept per thread
 thread_local std::exception_ptr current_error;
 }  // namespace
 

@@ -55,8 +55,8 @@ struct Registry {
   std::atomic<uint64_t> generation{1};
 };
 
-// One per process, by intent: compiled code finds functions by name.  Never destroyed, since functions may
-// hold Python objects, and the interpreter can be gone before static destructors run.
+// One per process on purpose: compiled code finds functions by name.  Never destroyed: functions may hold
+// Python objects, and the interpreter may be gone before static destructors run.
 Registry& registry() {
   static Registry* instance = new Registry;
   return *instance;
@@ -71,7 +71,7 @@ Function Function::from_kernel(std::string name, TilewrightKernel kernel, void* 
 }
 
 namespace {
-// The next step after what lower/passes/entry.cc says of strides.
+// The help that follows the message of lower/passes/entry.cc about strides.
 std::string what_makes_compact(const std::string& text) {
   return text.ends_with(" is not compact in row-major order") ? "; numpy.ascontiguousarray(x) is compact"
                                                               : "";
@@ -82,7 +82,7 @@ void raise_kernel_error(const FunctionObject& function) {
   try {
     raise_current_error(function.name);
   } catch (UserError& error) {
-    // what the entry of the kernel refuses opens with the name of the function; a check of bounds has its own
+    // messages from the entry of a kernel begin with the name of the function; bounds checks bring their own
     // help
     const std::string signature = function.params.signature(function.name);
     const bool has_help = !error.help_text().empty() || error.text().find("\nhelp: ") != std::string::npos;

@@ -18,8 +18,7 @@ namespace tilewright::runtime {
 
 using Args = std::span<const Value>;
 
-/// A callable.  Subclasses are made with Function::packed, typed and from_kernel, or written by a caller's
-/// layer.
+/// A callable.  Function::packed, typed and from_kernel create subclasses; a layer above may define its own.
 class FunctionObject : public Object {
  public:
   explicit FunctionObject(std::string name) : name(std::move(name)) {}
@@ -28,8 +27,9 @@ class FunctionObject : public Object {
   const char* type_name() const override { return "function"; }
 
   const std::string name;  // for messages
-  // If not null, what `call` ends up calling with `self`.  Callers may do so directly, if they pass no
-  // read-only tensor where `params` says that one is written, and raise errors with raise_kernel_error.
+  // If not null, the code that `call` calls in the end, with `self`.  Callers may call it directly if they
+  // pass no read-only tensor where `params` says that one is written, and raise errors with
+  // raise_kernel_error.
   TilewrightKernel kernel = nullptr;
   void* self = nullptr;
   KernelParams params;
@@ -44,15 +44,15 @@ class Function {
   Function() = default;
   explicit Function(Ref<FunctionObject> object) : object_(std::move(object)) {}
 
-  /// body: Value(Args), sees the arguments as they are.
+  /// body: Value(Args), which gets the arguments unchanged.
   template <std::invocable<Args> Body>
   static Function packed(std::string name, Body body);
   /// body: takes and returns C++ types (int64_t, double, bool, std::string, DataType, Device, Shape, Tensor,
-  /// Function, Module, Value; returns void for none).  A call with other types or another count raises a
-  /// UserError.
+  /// Function, Module, Value; returns void for none).  A call with other types or another number of arguments
+  /// raises a UserError.
   template <class Body>
   static Function typed(std::string name, Body body);
-  /// Compiled code; `owner` keeps it loaded.
+  /// A function over compiled code; `owner` keeps the code loaded.
   static Function from_kernel(std::string name, TilewrightKernel kernel, void* self,
                               std::shared_ptr<const void> owner, KernelParams params = {});
 
@@ -77,19 +77,18 @@ class Function {
   Ref<FunctionObject> object_;
 };
 
-/// Adds `function` to the registry of the process.
-/// Raises UserError if the name is taken and `override` is false, or if `function` is undefined or the name
-/// empty.
+/// Adds `function` to the registry of the process.  Raises UserError if the name is taken and `override` is
+/// false, if the name is empty, or if `function` is undefined.
 void register_function(std::string_view name, Function function, bool override = false);
 /// The registered function; undefined if there is none.
 Function find_function(std::string_view name);
 /// The same, but raises UserError with similar names if there is none.
 Function get_function(std::string_view name);
-/// Returns whether there was one to remove.
+/// Removes a function.  Returns false if there was none of that name.
 bool remove_function(std::string_view name);
 /// All names, sorted.
 std::vector<std::string> list_functions();
-/// Changes whenever the registry changes: what was looked up before may be different now.
+/// A counter that changes whenever the registry changes; earlier look-ups may then be outdated.
 uint64_t registry_generation();
 
 namespace function_detail {
@@ -136,7 +135,7 @@ struct Signature<R (*)(A...)> {
   using Params = std::tuple<std::remove_cvref_t<A>...>;
 };
 
-/// "f: argument 2": kept out of the fast path.
+/// "f: argument 2"; a function of its own to keep it out of the fast path.
 std::string describe_argument(const std::string& function, size_t position);
 [[noreturn]] void wrong_count(const std::string& function, size_t got, size_t expected);
 
@@ -145,7 +144,7 @@ decltype(auto) convert(const std::string& function, Args args, size_t position) 
   try {
     return Convert<T>::from(args[position], "value");
   } catch (...) {
-    // again, for the message that names the argument
+    // converts again to get the message that names the argument
     return Convert<T>::from(args[position], describe_argument(function, position));
   }
 }

@@ -17,7 +17,8 @@ int32_t host_parallel_for(TilewrightParallelBody body, void* closure, int64_t ex
 
 void host_set_error(const char* kind, const char* message) { set_current_error(kind, message); }
 
-// A tensor that a kernel passes is only a view of memory that goes when the kernel returns.
+// Raises if the callee kept a tensor: a tensor that a kernel passes is a view of memory that is freed when
+// the kernel returns.
 void require_not_kept(const char* name, std::vector<Value>& values) {
   for (size_t position = 0; position < values.size(); ++position) {
     const TensorObject* tensor = values[position].tensor_object();

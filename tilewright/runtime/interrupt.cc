@@ -20,9 +20,9 @@ std::atomic<InterruptCheck>& current() {
 }
 
 class Work;
-thread_local const Work* current_work = nullptr;  // the innermost that this thread is at
+thread_local const Work* current_work = nullptr;  // the innermost loop that this thread is running
 
-/// Thrown in threads of a loop that ends early; the loop raises why.
+/// Thrown in the threads of a loop that ends early; the loop itself raises the reason.
 struct Stopped {};
 
 /// The iterations of one loop.
@@ -30,7 +30,7 @@ class Work {
  public:
   explicit Work(int64_t extent) : extent_(extent), outer_(current_work) {}
 
-  /// Whether this loop, or one that it is in, ends early.
+  /// True if this loop, or one that encloses it, ends early.
   bool is_stopped() const {
     return is_stopped_.load(std::memory_order_relaxed) || (outer_ && outer_->is_stopped());
   }
@@ -47,7 +47,7 @@ class Work {
     }
     current_work = before;
   }
-  // Until no thread is at work.
+  // Waits until no other thread runs an iteration.
   void wait_for_others() {
     constexpr auto kInterval = std::chrono::milliseconds(5);
     std::unique_lock lock(mutex_);
@@ -90,7 +90,7 @@ class Work {
   const Work* const outer_;
   std::mutex mutex_;
   std::condition_variable has_ended_;
-  int64_t next_ = 0, num_running_ = 0;  // these and problem_ are guarded by mutex_
+  int64_t next_ = 0, num_running_ = 0;  // guarded by mutex_, like problem_
   std::exception_ptr problem_;
   std::atomic<bool> is_stopped_{false};
 };

@@ -1,5 +1,5 @@
-// What compiled code says of its parameters (__tilewright_params_<name> of kernel_abi.h): which tensors it
-// writes, and what messages show of them.
+// The parameters of compiled code, from the text __tilewright_params_<name> of kernel_abi.h: which tensors it
+// writes, and how messages show them.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,19 +10,19 @@ namespace tilewright::runtime {
 
 class KernelParams {
  public:
-  /// Nothing is known: nothing is written.
+  /// No information: no parameter counts as written.
   KernelParams() = default;
-  /// text: as in kernel_abi.h.
+  /// text: the format of kernel_abi.h.
   explicit KernelParams(std::string_view text);
 
-  /// Whether the elements of argument `position` may be written.
+  /// True if the elements of argument `position` may be written.
   bool is_written(size_t position) const {
     return position < kMaskBits ? (written_mask_ >> position & 1) != 0
                                 : position < params_.size() && params_[position].is_written;
   }
-  /// "f(A: float32[n], B: float32[n] (written))"; empty if nothing is known.
+  /// "f(A: float32[n], B: float32[n] (written))"; empty without information.
   std::string signature(std::string_view function) const;
-  /// Raises the UserError of a read-only tensor where one is written.
+  /// Raises the UserError for a read-only tensor passed to a parameter that is written.
   [[noreturn]] void refuse_read_only(std::string_view function, size_t position) const;
 
  private:
@@ -32,7 +32,7 @@ class KernelParams {
     bool is_written;
   };
   std::vector<Param> params_;
-  uint64_t written_mask_ = 0;  // of the first 64: a call tests one bit per argument
+  uint64_t written_mask_ = 0;  // for the first 64 parameters: a call tests one bit per argument
 };
 
 }  // namespace tilewright::runtime

@@ -77,12 +77,12 @@ class SymbolModule final : public ModuleObject {
   mutable std::map<std::string, Function, std::less<>> functions_;
 };
 
-// `path` as the loader has not seen it for another file: it takes a file that was replaced for the one that
-// it has open by that name.
+// A name for `path` under which the loader has not seen another file: for a name that it has open already,
+// the loader returns the old file even if it was replaced on disk.
 std::string name_for_loader(const std::filesystem::path& path) {
   using Identity = std::pair<dev_t, ino_t>;
   static std::mutex mutex;
-  static std::map<std::string, std::vector<Identity>> known;  // the files that a path has named
+  static std::map<std::string, std::vector<Identity>> known;  // the files that each path has named
   struct stat info = {};
   if (stat(path.c_str(), &info) != 0) return path.string();
   std::lock_guard lock(mutex);
@@ -106,7 +106,7 @@ Module Module::load(const std::string& path) {
   if (!std::filesystem::exists(path, error))
     throw UserError("cannot load {}: there is no such file", path).help("check the path");
   check_shared_library(path);
-  // with a directory in it, so that the loader does not search its own paths for the name
+  // an absolute path, so that the loader does not search its library paths
   const std::string name = name_for_loader(std::filesystem::absolute(path, error));
   void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) throw UserError("cannot load {}: {}", path, dlerror());

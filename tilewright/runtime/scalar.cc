@@ -8,7 +8,7 @@
 namespace tilewright::runtime {
 namespace {
 
-// An integer or bool of a tensor with one element.
+// The value of a tensor of one integer or bool element.
 int64_t scalar_of(const TensorObject& object, std::string_view what) {
   const Tensor tensor = Tensor(Ref<TensorObject>(&object)).compact();
   const DataType dtype = tensor.dtype();

@@ -1,4 +1,4 @@
-// Single numbers, which may come as tensors of one element.
+// Scalars, which may arrive as tensors of one element.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -7,12 +7,12 @@
 
 namespace tilewright::runtime {
 
-/// The value of an int, a bool, or a tensor on the CPU of one integer or bool element.  Raises UserError,
-/// opened by `what`, for anything else.
+/// The value of an int, a bool, or a CPU tensor of one integer or bool element.  Raises UserError, which
+/// begins with `what`, for anything else.
 int64_t integer_of(const Value& value, std::string_view what);
 
-/// `value`, a number, as a tensor without dimensions; undefined if it is no number, or one that `dtype` does
-/// not hold.
+/// The number `value` as a tensor without dimensions; undefined if it is not a number, or not representable
+/// in `dtype`.
 Tensor scalar_tensor(const Value& value, DataType dtype);
 
 }  // namespace tilewright::runtime

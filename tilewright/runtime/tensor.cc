@@ -1,4 +1,4 @@
-// Making, viewing and copying tensors.  DLPack in and out is in dlpack.cc.
+// Creates, views and copies tensors.  DLPack exchange is in dlpack.cc.
 #include "tilewright/runtime/tensor.h"
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ Tensor make(Ref<Storage> storage, void* data, ShapeView shape, ShapeView strides
 
 bool is_empty(ShapeView shape) { return std::find(shape.begin(), shape.end(), 0) != shape.end(); }
 
-// The data of `base` with another description.
+// A view of the data of `base` with another shape and strides.
 Tensor make_view(const Tensor& base, void* data, ShapeView shape, ShapeView strides) {
   auto* object = new TensorObject(base.object()->storage, data, shape, strides, base.dtype(), base.device());
   object->read_only = base.object()->read_only;
@@ -47,7 +47,7 @@ Tensor make_view(const Tensor& base, void* data, ShapeView shape, ShapeView stri
   return Tensor(Ref<TensorObject>(object));
 }
 
-// Row-major without gaps; a dimension of extent 1 may have any stride, and nothing has gaps when empty.
+// True if row-major without gaps.  Dimensions of extent 1 may have any stride; an empty tensor has no gaps.
 bool is_row_major(ShapeView shape, ShapeView strides) {
   if (is_empty(shape)) return true;
   int64_t expected = 1;
@@ -92,7 +92,7 @@ void require_cpu(const Tensor& tensor, std::string_view what) {
     throw Unsupported("{}: the tensor is on {}, not on cpu", what, tensor.device().str());
 }
 
-// Strides of types narrower than a byte cannot be followed: their elements share bytes.
+// Elements narrower than a byte share bytes, so their strides cannot be followed.
 void copy_elements(const Tensor& from, const Tensor& to) {
   require_cpu(from, "copy");
   require_cpu(to, "copy");
@@ -110,7 +110,7 @@ void copy_elements(const Tensor& from, const Tensor& to) {
       static_cast<const char*>(from.data()), static_cast<char*>(to.data()));
 }
 
-// The shape with its -1, if any, computed.
+// The shape with -1, if any, replaced by the computed extent.
 Shape resolve_shape(const Tensor& tensor, ShapeView shape) {
   Shape resolved(shape.begin(), shape.end());
   int64_t known = 1;
@@ -183,7 +183,7 @@ Tensor Tensor::empty(ShapeView shape, DataType dtype, Device device) {
   const DeviceInterface& interface = device_interface(device);
   if (dtype.is_void()) throw UserError("tensor: there are no tensors of dtype void");
   const int64_t bytes = checked_num_bytes(shape, dtype);
-  // an empty tensor still has an address of its own
+  // an empty tensor still gets an address of its own
   Ref<Storage> storage(
       new DeviceStorage(interface, device.id, static_cast<size_t>(std::max<int64_t>(bytes, 1))));
   void* data = storage->data;
@@ -227,7 +227,7 @@ Shape Tensor::strides() const {
   int64_t step = 1;
   for (size_t axis = ndim; axis-- > 0;) {
     strides[axis] = step;
-    // an empty tensor may have other dimensions of any size; its strides mean nothing
+    // an empty tensor may have other dimensions of any size; its strides have no meaning
     if (__builtin_mul_overflow(step, std::max<int64_t>(shape()[axis], 1), &step)) step = 1;
   }
   return strides;
@@ -256,7 +256,8 @@ Tensor Tensor::to(Device target) const {
 
 bool Tensor::is_kernel_ready(const DLTensor& dl) {
   const auto element_bytes = static_cast<uintptr_t>(dl.dtype.bits * dl.dtype.lanes + 7) / 8;
-  // the largest power of two in it: 12-byte and other odd vector types are aligned like their lanes
+  // the largest power of two that divides it: vector types of odd sizes, such as 12 bytes, are aligned like
+  // their lanes
   const uintptr_t alignment = element_bytes & (~element_bytes + 1);
   return !dl.strides && (reinterpret_cast<uintptr_t>(dl.data) & (alignment - 1)) == 0;
 }

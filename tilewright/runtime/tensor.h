@@ -1,5 +1,5 @@
 // Tensors: a reference-counted DLTensor and the memory behind it.
-// A Tensor is a handle: copying it shares the data.  Shape, strides and dtype of one never change; its
+// A Tensor is a handle: copying it shares the data.  Shape, strides and dtype of a tensor never change; its
 // elements may.
 #pragma once
 #include <memory>
@@ -21,11 +21,11 @@ inline DataType from_dlpack(DLDataType dtype) { return DataType::make(dtype.code
 
 /// "[5, 7]"
 std::string shape_str(ShapeView shape);
-/// The product of the dimensions times the element size.  Raises UserError if a dimension is negative or the
-/// number does not fit in 63 bits; `what` opens the message.
+/// The product of the dimensions times the element size.  Raises UserError, which begins with `what`, if a
+/// dimension is negative or the result does not fit in 63 bits.
 int64_t checked_num_bytes(ShapeView shape, DataType dtype, std::string_view what = "tensor");
 
-/// Memory that tensors share.  Subclasses say how it is given back.
+/// Memory that tensors share.  Subclasses define how it is released.
 class Storage : public RefCounted {
  public:
   explicit Storage(void* data) : data(data) {}
@@ -44,11 +44,11 @@ class TensorObject final : public RefCounted {
 
   DLTensor dl;
   Ref<Storage> storage;
-  bool read_only = false;  // imported so; writing through a kernel output or copy_from is refused
-  bool in_arena = false;   // memory of a VM frame, overwritten by the next call
+  bool read_only = false;  // imported as read-only; writing through a kernel output or copy_from is refused
+  bool in_arena = false;   // its memory is in the arena of a VM frame and is overwritten by the next call
 
   static constexpr int kInlineDims = 12;
-  /// Room for `count` numbers of shape and strides; keeps nothing.
+  /// Room for `count` entries each of shape and strides; their contents are not kept.
   int64_t* reserve_dims(size_t count);
 
  private:
@@ -67,21 +67,22 @@ class Tensor {
   /// on.
   static Tensor empty(ShapeView shape, DataType dtype, Device device = Device::cpu());
   static Tensor zeros(ShapeView shape, DataType dtype, Device device = Device::cpu());
-  /// A compact copy of `num_bytes` bytes at `data`; raises UserError unless that is exactly the size of the
-  /// tensor.
+  /// A compact tensor with a copy of `num_bytes` bytes at `data`; raises UserError unless that is exactly the
+  /// tensor's size.
   static Tensor copy_of(const void* data, size_t num_bytes, ShapeView shape, DataType dtype);
-  /// Elements that lie at `data` already, in CPU memory that `owner` keeps alive (null: lives until the
-  /// process ends).
+  /// A view of elements at `data`, in CPU memory that `owner` keeps alive (null: valid until the process
+  /// ends).
   static Tensor view_of(void* data, ShapeView shape, DataType dtype, std::shared_ptr<const void> owner);
   /// The same, read-only.
   static Tensor view_of_const(const void* data, ShapeView shape, DataType dtype,
                               std::shared_ptr<const void> owner);
 
-  /// Takes over `managed` (also when it raises) without a copy; its deleter is called when the last tensor
-  /// over the data has gone.  Raises UserError for a malformed description or another DLPack major version.
+  /// Takes ownership of `managed` (also when it raises) without a copy; its deleter is called when the last
+  /// tensor over the data is gone.  Raises UserError for a malformed description or another DLPack major
+  /// version.
   static Tensor from_dlpack(DLManagedTensor* managed);
   static Tensor from_dlpack(DLManagedTensorVersioned* managed);
-  /// A new description of the same data, which keeps it alive until its deleter is called.  Never null.
+  /// A DLPack description of the same data, which it keeps alive until its deleter is called.  Never null.
   DLManagedTensor* to_dlpack() const;
   DLManagedTensorVersioned* to_dlpack_versioned() const;
 
@@ -92,7 +93,7 @@ class Tensor {
 
   int ndim() const { return dl().ndim; }
   ShapeView shape() const { return {dl().shape, static_cast<size_t>(dl().ndim)}; }
-  /// Strides in elements, computed when compact.
+  /// Strides in elements; computed if the tensor is compact.
   Shape strides() const;
   DataType dtype() const { return runtime::from_dlpack(dl().dtype); }
   Device device() const { return Device::from_dlpack(dl().device); }
@@ -105,29 +106,29 @@ class Tensor {
   int64_t num_bytes() const;
   bool is_contiguous() const { return dl().strides == nullptr; }
   bool is_read_only() const { return object_->read_only; }
-  /// Whether element 0 is aligned to `alignment` bytes.
+  /// True if element 0 is aligned to `alignment` bytes.
   bool is_aligned(size_t alignment) const { return reinterpret_cast<uintptr_t>(data()) % alignment == 0; }
 
-  /// A compact tensor of its own memory with the same elements.
+  /// A compact copy with its own memory.
   Tensor copy() const;
-  /// The elements on `device`; this very tensor if it is there.
+  /// A tensor with the same elements on `device`; this tensor itself if it is there already.
   Tensor to(Device device) const;
-  /// Whether kernels accept it as it is: compact, and aligned to its element size.
+  /// True if kernels accept it as it is: compact, and aligned to its element size.
   static bool is_kernel_ready(const DLTensor& dl);
-  /// This tensor if compact and aligned to its element size, else copy(): what kernels accept.
+  /// This tensor if kernels accept it (compact, aligned to its element size), else copy().
   Tensor compact() const;
-  /// Sets all elements to those of `source`, which has the same shape and dtype.  Raises UserError otherwise.
+  /// Copies the elements of `source`, which must have the same shape and dtype.  Raises UserError otherwise.
   void copy_from(const Tensor& source) const;
-  /// The same elements with another shape; a view, or of a copy if this is not compact.  At most one
-  /// dimension is -1 and is computed.  Raises UserError if the number of elements differs.
+  /// The same elements with another shape: a view, or a view of a copy if this tensor is not compact.  At
+  /// most one dimension may be -1 and is computed.  Raises UserError if the number of elements differs.
   Tensor reshape(ShapeView shape) const;
   /// The elements begin, begin+1 .. end-1 of dimension `axis`, as a view.  Raises UserError if out of range.
   Tensor slice(int axis, int64_t begin, int64_t end) const;
-  /// This very data, through a description that refuses writing.
+  /// A view of the same data that refuses writing.
   Tensor read_only_view() const;
-  /// The same bits as elements of another dtype, which must be as wide; a view.
+  /// The same bits as elements of another dtype of the same width; a view.
   Tensor view_as(DataType dtype) const;
-  /// Dimensions in another order, as a view.  Raises UserError unless `axes` is a permutation.
+  /// A view with permuted dimensions.  Raises UserError unless `axes` is a permutation.
   Tensor transpose(std::span<const int> axes) const;
 
   friend bool operator==(const Tensor& a, const Tensor& b) {

@@ -1,10 +1,11 @@
-// How it works: a loop is a Job on its caller's stack, listed while it has iterations nobody has claimed.
-// Workers look for a listed job under the mutex, join it, and claim ranges of it.  The caller claims ranges
-// as well, then takes the job off the list and waits for those who joined.  Workers without a job spin for
-// some microseconds, as the next kernel usually follows at once, then sleep until the epoch changes.
+// How it works: a loop is a Job on its caller's stack, which is in the pool's list while it has unclaimed
+// iterations. Workers look for a listed job under the mutex, join it, and claim ranges of iterations.  The
+// caller claims ranges as well, then removes the job from the list and waits for the workers that joined.
+// Workers without a job spin for some microseconds, because the next kernel usually follows at once, then
+// sleep until the epoch changes.
 //
-// Each thread has a share of the iterations that it claims from first, the same part of every loop: it finds
-// in its own cache what it wrote in the loop before.  Then it helps with the shares of the others.
+// Each thread first claims from its own share of the iterations, which is the same part of every loop, so
+// that its cache holds what it wrote in the loop before.  Then it helps with the shares of the others.
 #include "tilewright/runtime/thread_pool.h"
 
 #include <pthread.h>
@@ -31,7 +32,7 @@ namespace {
 
 constexpr int kSpins = 1500;  // about 20 to 60 us
 constexpr int64_t kRangesPerThread = 4;
-constexpr int kMaxShares = 64;  // more threads than that begin with those of others
+constexpr int kMaxShares = 64;  // with more threads, several begin with the same share
 
 void pause_cpu() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -41,14 +42,14 @@ void pause_cpu() {
 #endif
 }
 
-// Ranges small enough to even out threads of different speed, large enough to be worth a claim: of whole
-// grains.
+// The length of a range, a multiple of `grain`: small enough to balance threads of different speed, large
+// enough to be worth a claim.
 int64_t range_length(int64_t extent, int64_t grain, int num_threads) {
   const int64_t even = (extent - 1) / (num_threads * kRangesPerThread) + 1;
   return ((even - 1) / grain + 1) * grain;
 }
 
-// Iterations next .. end-1 that nobody has claimed.  On a cache line of its own.
+// The unclaimed iterations next .. end-1 of one share, on a cache line of its own.
 struct alignas(64) Share {
   int64_t next, end;
   std::atomic_ref<int64_t> claimed() { return std::atomic_ref(next); }
@@ -64,7 +65,7 @@ struct Job {
         num_ranges((extent - 1) / range + 1),
         num_shares(std::min(max_threads, kMaxShares)) {
     const int64_t num_grains = (extent - 1) / grain + 1, longer = num_grains % num_shares;
-    // the last shares are longer: the last iterations of loops are often those with less to do
+    // the last shares are the longer ones, because the last iterations of a loop often have less work
     for (int64_t n = 0, begin = 0; n < num_shares; ++n) {
       const int64_t end = begin + (num_grains / num_shares + (n >= num_shares - longer ? 1 : 0)) * grain;
       shares[n] = {begin, std::min(end, extent)};
@@ -78,7 +79,7 @@ struct Job {
   int64_t num_ranges;
   int num_shares;
   std::atomic<int> num_inside{0};  // workers that joined and have not left
-  int num_joined = 0;              // ever; guarded by the pool's mutex
+  int num_joined = 0;              // total so far; guarded by the pool's mutex
   std::mutex error_mutex;
   std::exception_ptr error;
   std::atomic<bool> failed{false};
@@ -89,9 +90,9 @@ struct Job {
   }
 };
 
-// The number set by set_num_threads; 0 is the default.  A worker has that of the job it is in.
+// The limit set by set_num_threads; 0 is the default.  A worker has the limit of its current job.
 thread_local int thread_limit = 0;
-// Which of the workers, from 1, this thread is; 0: none of them.
+// The number of this worker thread, from 1; 0: not a worker.
 thread_local int worker_number = 0;
 
 void fail(Job& job) {
@@ -99,13 +100,13 @@ void fail(Job& job) {
   std::lock_guard lock(job.error_mutex);
   if (!job.failed.load(std::memory_order_relaxed)) job.error = std::move(error);
   job.failed.store(true, std::memory_order_relaxed);
-  for (int n = 0; n < job.num_shares; ++n) {  // nothing more is begun
+  for (int n = 0; n < job.num_shares; ++n) {  // no further iterations begin
     job.shares[n].claimed().store(job.shares[n].end, std::memory_order_relaxed);
   }
 }
 
 void work_on(Job& job, Share& share) {
-  // a failed job's shares are set to their ends; the additions of latecomers stay far from overflow
+  // a failed job's shares are set to their ends; later additions cannot come near an overflow
   while (share.has_work()) {
     const int64_t begin = share.claimed().fetch_add(job.range, std::memory_order_relaxed);
     if (begin >= share.end || job.failed.load(std::memory_order_relaxed)) return;
@@ -114,12 +115,12 @@ void work_on(Job& job, Share& share) {
   }
 }
 
-// The share that this thread begins with: the one of its number; `otherwise` if the job has fewer threads.
+// The share that this thread begins with: the one of its number, or `otherwise` if the job has fewer threads.
 int first_share(const Job& job, int otherwise) {
   return (worker_number < job.max_threads ? worker_number : otherwise) % job.num_shares;
 }
 
-// All shares, beginning with `first`.
+// Works on all shares, beginning with `first`.
 void work_on(Job& job, int first) {
   for (int n = 0; n < job.num_shares; ++n) work_on(job, job.shares[(first + n) % job.num_shares]);
 }
@@ -153,25 +154,26 @@ class Pool {
     jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
   }
 
-  // Nobody can join any more; those inside finish the range they have.
+  // No worker can join any more; waits until those inside finish their range.
   void wait_until_alone(Job& job) {
     for (int n = 0; n < kSpins; ++n) {
       if (job.num_inside.load(std::memory_order_acquire) == 0) return;
       pause_cpu();
     }
     for (;;) {
-      // before the look at the job, so that a departure between the two is not missed
+      // read before the job is checked, so that a departure between the two is not missed
       const uint32_t seen = departures_.load(std::memory_order_seq_cst);
       if (job.num_inside.load(std::memory_order_acquire) == 0) return;
       departures_.wait(seen, std::memory_order_seq_cst);
     }
   }
 
-  // Returns whether the system gave us a thread.  Signals are for the threads of the program.
+  // Starts a worker and returns true if the system provided the thread.  Signals are handled by the program's
+  // threads.
   bool start_worker(int number) {
     sigset_t all, previous;
     sigfillset(&all);
-    // what a thread does wrong itself stays its own: handlers that report crashes see it
+    // signals that a thread causes itself stay unblocked, so that crash handlers see them
     for (const int own : {SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS}) sigdelset(&all, own);
     pthread_sigmask(SIG_SETMASK, &all, &previous);
     bool is_started = true;
@@ -184,7 +186,8 @@ class Pool {
     return is_started;
   }
 
-  // The oldest job that lacks threads, an outer loop before the loops inside it; and this thread's share.
+  // The oldest job that lacks threads (so an outer loop comes before the loops inside it), and this thread's
+  // share of it.
   std::pair<Job*, int> join_job() {
     std::lock_guard lock(mutex_);
     for (Job* job : jobs_) {
@@ -196,7 +199,8 @@ class Pool {
     return {nullptr, 0};
   }
 
-  // The last touch of a job is its count: the caller's stack may go right after.
+  // Decrementing the count is the last access to a job: its memory, the caller's stack, may be gone right
+  // after.
   void leave_job(Job& job) {
     job.num_inside.fetch_sub(1, std::memory_order_release);
     departures_.fetch_add(1, std::memory_order_seq_cst);
@@ -206,7 +210,7 @@ class Pool {
   [[noreturn]] void serve(int number) {
     worker_number = number;
     for (;;) {
-      // before the look at the list, so that a job listed between the two is not missed
+      // read before the list is checked, so that a job listed between the two is not missed
       const uint32_t seen = epoch_.load(std::memory_order_seq_cst);
       if (const auto [job, share] = join_job(); job) {
         thread_limit = job->max_threads;
@@ -229,15 +233,16 @@ class Pool {
   std::mutex mutex_;
   std::vector<Job*> jobs_;               // guarded by mutex_
   int num_workers_ = 0;                  // guarded by mutex_
-  std::atomic<uint32_t> epoch_{0};       // counts published jobs
-  std::atomic<uint32_t> departures_{0};  // counts workers that left a job
+  std::atomic<uint32_t> epoch_{0};       // number of published jobs
+  std::atomic<uint32_t> departures_{0};  // number of times a worker left a job
 };
 
-// One per process, by intent: loops of all libraries share the CPUs.  Never destroyed, as workers never end.
+// One per process on purpose: loops of all libraries share the CPUs.  Never destroyed, because workers never
+// end.
 std::atomic<Pool*> current_pool{nullptr};
 std::atomic<Pool*> pool_of_parent{nullptr};
 
-// A child has none of the workers, and perhaps a locked mutex: it starts over.
+// A forked child has no workers, and perhaps a locked mutex: it starts with a new pool.
 void forget_pool_in_child() { pool_of_parent.store(current_pool.exchange(nullptr)); }
 
 Pool& pool() {
@@ -265,7 +270,7 @@ int read_default() {
 
 int32_t run(TilewrightParallelBody body, void* closure, int64_t extent, int64_t grain) {
   const int threads = num_threads();
-  constexpr int64_t kMaxShared = int64_t{1} << 48;  // keeps counters of claims far from overflow
+  constexpr int64_t kMaxShared = int64_t{1} << 48;  // keeps the claim counters far from overflow
   grain = std::max<int64_t>(grain, 1);
   if (threads == 1 || extent <= grain || extent > kMaxShared) return body(closure, 0, extent);
   Job job(body, closure, extent, grain, threads);

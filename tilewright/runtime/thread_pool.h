@@ -1,7 +1,6 @@
-// The thread pool of the process, which every parallel loop shares.
-// Cooperative: the caller of a loop works on it too, workers take pieces from any loop that has some left,
-// and loops inside loops are helped in the same way.  A loop always completes even if no worker has time for
-// it.
+// The thread pool of the process, which every parallel loop shares.  It is cooperative: the caller of a loop
+// works on it too, workers take ranges from any loop that has unclaimed iterations, nested loops included.  A
+// loop always completes, even if no worker has time for it.
 #pragma once
 #include <cstdint>
 #include <exception>
@@ -11,20 +10,20 @@
 
 namespace tilewright::runtime {
 
-/// The most threads that a loop may use.
+/// The maximum number of threads of a loop.
 inline constexpr int kMaxThreads = 1024;
 
-/// Threads a loop may use unless set_num_threads says otherwise: TILEWRIGHT_NUM_THREADS if set, else the
-/// number of CPUs that the affinity mask and the cgroup quota of this process allow. Raises UserError if
-/// TILEWRIGHT_NUM_THREADS is not a number from 1 to 1024.
+/// The number of threads a loop may use unless set_num_threads changes it: TILEWRIGHT_NUM_THREADS if set,
+/// else the number of CPUs that the affinity mask and the cgroup quota of this process allow.  Raises
+/// UserError if TILEWRIGHT_NUM_THREADS is not a number from 1 to 1024.
 int default_num_threads();
-/// Threads that loops started by the calling thread may use, itself included.
+/// The number of threads that loops started by the calling thread may use, itself included.
 int num_threads();
-/// Sets that number for the calling thread, 1 to 1024; 0 is the default again.  Raises UserError otherwise.
-/// Loops inside a loop inherit the number of the outer one.
+/// Sets that number, 1 to 1024, for the calling thread; 0 restores the default.  Raises UserError for other
+/// values. Nested loops inherit the number of the outer one.
 void set_num_threads(int count);
 
-/// Sets the number of threads while it lives.
+/// Sets the number of threads during its lifetime.
 class ThreadScope {
  public:
   explicit ThreadScope(int count);
@@ -36,7 +35,7 @@ class ThreadScope {
   int previous_;
 };
 
-/// TilewrightHost::parallel_for; never raises.
+/// Implements TilewrightHost::parallel_for; never raises.
 int32_t parallel_for(TilewrightParallelBody body, void* closure, int64_t extent, int64_t grain) noexcept;
 
 namespace thread_pool_detail {
@@ -45,8 +44,8 @@ void keep_exception() noexcept;
 }  // namespace thread_pool_detail
 
 /// Calls body(begin, end) on disjoint ranges that cover 0 .. extent-1, each of at least `grain` iterations
-/// but for the last.  An exception in one of them is raised here once the ranges that had begun are done;
-/// others are skipped.
+/// except for the last.  If a call throws, the ranges that have begun are completed, others are skipped, and
+/// the exception is raised here.
 template <class Body>
   requires std::is_invocable_v<Body&, int64_t, int64_t>
 void parallel_for(int64_t extent, int64_t grain, Body&& body) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kMaxFlushBytes = int64_t{1} << 30;
 
-// Memory that pushes everything else out of the caches.
+// Memory that is written to evict everything else from the caches.
 class Flusher {
  public:
   explicit Flusher(int64_t num_bytes) : bytes_(static_cast<size_t>(num_bytes)) {}
@@ -27,11 +27,12 @@ class Flusher {
   char value_ = 0;
 };
 
-// Calls and their time.  Between two groups of calls nothing is measured, and the program may be interrupted.
+// Calls the function and measures the time.  Between two groups of calls nothing is measured, and the program
+// may be interrupted.
 class Stopwatch {
  public:
   Stopwatch(const Function& function, Args args) : function_(function), args_(args) {}
-  // Seconds that `number` calls take.
+  // The seconds that `number` calls take.
   double measure(int number) {
     double taken_s = 0;
     while (number > 0) {
@@ -58,8 +59,8 @@ class Stopwatch {
   int calls_of_group_ = 1;
 };
 
-// Calls enough for `wanted_s`, when `number` of them took `taken_s`: at most ten times as many, as short
-// times mislead.
+// The number of calls that take about `wanted_s`, if `number` calls took `taken_s`: at most ten times as
+// many, because short times mislead.
 int next_number(int number, double taken_s, double wanted_s) {
   const double factor = std::clamp(wanted_s / std::max(taken_s, 1e-9) * 1.1, 1.5, 10.0);
   return static_cast<int>(std::min(std::ceil(number * factor), 1e9));
@@ -108,7 +109,7 @@ TimingResult time_evaluator(const Function& function, Args args, const TimingOpt
                     kMaxFlushBytes);
   Flusher flusher(options.cache_flush_bytes);
   Stopwatch stopwatch(function, args);
-  stopwatch.measure(1);  // a call that finds cold caches
+  stopwatch.measure(1);  // warm-up call
   std::vector<double> results_s;
   int number = options.number;
   const double wanted_s = options.min_repeat_ms * 1e-3;
@@ -117,7 +118,7 @@ TimingResult time_evaluator(const Function& function, Args args, const TimingOpt
     const double taken_s = stopwatch.measure(number);
     if (taken_s < wanted_s && number < 1'000'000'000) {
       number = next_number(number, taken_s, wanted_s);
-      results_s.clear();  // all measurements have the same number of calls
+      results_s.clear();  // all measurements must have the same number of calls
     } else {
       results_s.push_back(taken_s / number);
     }

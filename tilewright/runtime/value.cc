@@ -174,7 +174,8 @@ TilewrightAny to_any(const Value& value) {
 namespace {
 
 Tensor borrow(const DLTensor* dl) {
-  // neither data nor description is ours; the loan ends when the caller's call does
+  // data and description belong to the caller and are valid during the caller's call, so only the struct is
+  // deleted
   auto* managed = new DLManagedTensor{*dl, nullptr, [](DLManagedTensor* self) { delete self; }};
   return Tensor::from_dlpack(managed);
 }

@@ -1,4 +1,5 @@
-// Value: what packed functions and the VM pass around.  16 bytes; copying one at most adds a reference.
+// Value: the argument and result type of packed functions and the VM.  16 bytes; copying one adds at most a
+// reference.
 #pragma once
 #include <concepts>
 #include <initializer_list>
@@ -17,7 +18,7 @@ class Module;
 class FunctionObject;
 class ModuleObject;
 
-/// The numbers appear in executables and in the C API.
+/// The codes appear in executables and in the C API.
 enum class ValueKind : uint32_t {
   kNone = 0,
   kInt = 1,
@@ -39,11 +40,12 @@ enum class ValueKind : uint32_t {
 /// "a string", "an int"
 const char* kind_with_article(ValueKind kind);
 
-/// Base of counted objects other than tensors; derive from it to pass a type of your own as kObject.
+/// Base class of reference-counted objects other than tensors; derive from it to pass a type of your own as
+/// kObject.
 class Object : public RefCounted {
  public:
   virtual ~Object() = default;
-  /// What messages call it, e.g. "Timer".
+  /// The name of the type in messages, e.g. "Timer".
   virtual const char* type_name() const { return "object"; }
 };
 
@@ -113,13 +115,13 @@ class Value {
   bool is(ValueKind kind) const { return kind_ == kind; }
   bool is_none() const { return kind_ == ValueKind::kNone; }
 
-  // The content as a type.  Raises UserError "{what} is {a string}, expected {an int}".
-  int64_t as_int(std::string_view what = "value") const;   // also of a bool
-  bool as_bool(std::string_view what = "value") const;     // also of an int
-  double as_float(std::string_view what = "value") const;  // also of an int or bool
+  // Conversions.  Raise UserError "{what} is {a string}, expected {an int}".
+  int64_t as_int(std::string_view what = "value") const;   // also accepts a bool
+  bool as_bool(std::string_view what = "value") const;     // also accepts an int
+  double as_float(std::string_view what = "value") const;  // also accepts an int or bool
   void* as_pointer(std::string_view what = "value") const;
-  DataType as_dtype(std::string_view what = "value") const;  // also of a string, parsed
-  Device as_device(std::string_view what = "value") const;   // also of a string, parsed
+  DataType as_dtype(std::string_view what = "value") const;  // also parses a string
+  Device as_device(std::string_view what = "value") const;   // also parses a string
   const std::string& as_string(std::string_view what = "value") const;
   const std::string& as_bytes(std::string_view what = "value") const;
   const Shape& as_shape(std::string_view what = "value") const;
@@ -129,14 +131,14 @@ class Value {
   Module as_module(std::string_view what = "value") const;
   Ref<Object> as_object(std::string_view what = "value") const;
 
-  /// The tensor without a reference; null if this is none.
+  /// The tensor, without adding a reference; null if the value is not a tensor.
   const TensorObject* tensor_object() const {
     return kind_ == ValueKind::kTensor ? static_cast<const TensorObject*>(payload_.object) : nullptr;
   }
   int64_t int_payload() const { return payload_.integer; }  // of an int or bool
   double float_payload() const { return payload_.number; }  // of a float
 
-  /// "float32[5, 7]", "tuple(int, string)", "none": what the value is, for messages.
+  /// A description for messages: "float32[5, 7]", "tuple(int, string)", "none".
   std::string type_str() const;
 
  private:
@@ -156,7 +158,7 @@ class Value {
   [[noreturn]] void mismatch(ValueKind expected, std::string_view what) const;
 
   union Payload {
-    constexpr Payload() : integer(0) {}  // GCC 12 wants it said
+    constexpr Payload() : integer(0) {}  // GCC 12 requires it
     int64_t integer;
     double number;
     void* pointer;
@@ -169,11 +171,12 @@ class Value {
 };
 static_assert(sizeof(Value) == 16);
 
-/// `value` as a kernel sees it; borrows, so `value` must stay.  Tensors become DLTensor pointers, strings raw
-/// strings. Raises UserError for what the convention cannot carry (shape, tuple, function, module, object).
+/// `value` as kernels receive it.  It borrows, so `value` must stay alive.  Tensors become DLTensor pointers,
+/// strings raw strings.  Raises UserError for kinds that the convention cannot carry (shape, tuple, function,
+/// module, object).
 TilewrightAny to_any(const Value& value);
-/// What a kernel or another host passed, copied.  A DLTensor becomes a view that is valid as long as the
-/// caller keeps the data; objects of tvm-ffi other than tensors, strings and shapes raise Unsupported.
+/// A copy of a value that a kernel or another host passed.  A DLTensor becomes a view that is valid as long
+/// as the caller keeps the data; objects of tvm-ffi other than tensors, strings and shapes raise Unsupported.
 Value from_any(const TilewrightAny& any);
 
 }  // namespace tilewright::runtime

@@ -15,15 +15,15 @@ struct FreeCpu {
   void operator()(void* data) const { kCpuDevice.free(0, data); }
 };
 
-// Blocks below num_used_ are lent, in the order they were asked for; the others wait.  A kernel asks for the
-// same sizes in every call, so each depth of the stack soon has a block that fits.
+// Blocks below num_used_ are lent, in order of allocation; the others are free.  A kernel allocates the same
+// sizes in every call, so each depth of the stack soon has a block that fits.
 class Workspace {
  public:
   void* alloc(uint64_t bytes, uint64_t alignment) {
     constexpr uint64_t kMaxBytes = uint64_t{1} << 62;
     if (alignment > 4096 || (alignment & (alignment - 1)) != 0)
       throw InternalError("workspace of {} bytes aligned to {}", bytes, alignment);
-    // extents that a program computes of the sizes of a call
+    // the program computes the extents from the sizes of a call
     if (bytes > kMaxBytes)
       throw UserError(
           "a buffer of {} bytes is allocated: an extent is below 0, or the product of all too large",
@@ -48,7 +48,7 @@ class Workspace {
   }
 
   void free(void* pointer) {
-    // the last one lent, by contract; a kernel that frees in another order only keeps more
+    // the block lent last, by contract; a kernel that frees in another order only keeps more memory
     for (size_t n = num_used_; n-- > 0;) {
       if (blocks_[n].lent != pointer) continue;
       blocks_[n].lent = nullptr;

@@ -1,12 +1,12 @@
-// Temporary memory of kernels: a stack of blocks per thread, kept between calls.
+// Temporary memory for kernels: a stack of blocks per thread, kept between calls.
 #pragma once
 #include <cstdint>
 
 namespace tilewright::runtime {
 
-/// As TilewrightHost::workspace_alloc.
+/// Implements TilewrightHost::workspace_alloc.
 void* workspace_alloc(uint64_t bytes, uint64_t alignment) noexcept;
-/// As TilewrightHost::workspace_free; null is ignored.
+/// Implements TilewrightHost::workspace_free; null is ignored.
 void workspace_free(void* pointer) noexcept;
 
 }  // namespace tilewright::runtime

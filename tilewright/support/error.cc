@@ -29,8 +29,8 @@ Span Span::to(const Span& last) const {
 
 namespace {
 
-// Columns count bytes; a caret line needs code points, so that non-ASCII names before the caret do not shift
-// it.
+// Spans count columns in bytes; the caret line needs code points, or non-ASCII names before the caret would
+// shift it.
 size_t num_code_points(std::string_view text) {
   return static_cast<size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
@@ -42,7 +42,7 @@ std::string shown_line(const Source& source, uint32_t number) {
   return line;
 }
 
-// A line without a caret; what is blank (the end of the text, say) is not worth one.
+// Appends a line without a caret, unless it is blank (the end of the text, for example).
 void append_neighbour(std::string& out, const Source& source, uint32_t number) {
   const std::string line = shown_line(source, number);
   if (line.find_first_not_of(' ') != std::string::npos) out += fmt::format("\n{:>4} | {}", number, line);
@@ -110,7 +110,7 @@ const std::string& Error::render() const {
   if (!help_.empty()) out += "\nhelp: " + help_;
   if (kind_ == Kind::kInternal)
     out += "\nhelp: this is a bug in tilewright; please report it with the script that shows it";
-  rendered_ = printable(out);  // bytes of files are in it
+  rendered_ = printable(out);  // it may contain raw bytes of files
   return rendered_;
 }
 

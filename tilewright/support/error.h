@@ -1,6 +1,6 @@
-// The three kinds of error, and how they are written for people.
-// UserError: the user's program or input is wrong.  Unsupported: it is right, but we cannot do it yet.
-// InternalError: ours; asks for the script.  The text is fixed by STYLE.md 17-22.
+// The three kinds of error, and how they are shown to people.  UserError: the user's program or input is
+// wrong.  Unsupported: it is right, but tilewright cannot do it yet.  InternalError: a bug of tilewright; the
+// message asks for the script.  STYLE.md has the rules for texts.
 #pragma once
 #include <exception>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace tilewright {
 
-/// One part of a message: a sentence and, if known, the line it speaks of.
+/// One part of a message: a sentence and, if known, the source line it refers to.
 struct Note {
   std::string text;
   Span span;
@@ -35,12 +35,11 @@ class Error : public std::exception {
   void add_prefix(std::string_view prefix);
   void add_note(Span span, std::string text);
   void set_help(std::string text) { help_ = std::move(text); }
-  /// Shows the line with the caret between the line before and the line after it: for programs that no file
-  /// holds.
+  /// Also shows the lines before and after the line with the caret: for programs that are not in a file.
   void show_neighbours();
 
-  /// The whole message as a user sees it: `error: ...`, place, line with caret, notes, help.  Ends without
-  /// newline.
+  /// The whole message as a user sees it: `error: ...`, place, line with caret, notes, help.  No newline at
+  /// the end.
   const std::string& render() const;
   const char* what() const noexcept override;
 
@@ -53,18 +52,18 @@ class Error : public std::exception {
   mutable std::string rendered_;
 };
 
-/// What can say where it came from; ir/ adds the overloads for nodes, found by argument-dependent lookup.
+/// The span of a value, for errors; ir/ adds the overloads for nodes, found by argument-dependent lookup.
 inline const Span& span_of(const Span& span) { return span; }
 
 namespace error_detail {
 template <class Self, Error::Kind kKind>
 class Chained : public Error {
  public:
-  /// An error that points nowhere.
+  /// An error without a place.
   template <class... Args>
   explicit Chained(fmt::format_string<Args...> text, Args&&... args)
       : Error(kKind, {}, fmt::format(text, std::forward<Args>(args)...)) {}
-  /// An error that points at `where`, a Span or an IR node.
+  /// An error at `where`, a Span or an IR node.
   template <class Where, class... Args>
     requires(!std::is_convertible_v<Where, std::string_view>)
   Chained(const Where& where, fmt::format_string<Args...> text, Args&&... args)
@@ -83,20 +82,21 @@ class Chained : public Error {
 };
 }  // namespace error_detail
 
-/// Your program, file or argument is wrong.  `throw UserError(node, "split: ... {}", value).help("...")`.
+/// The user's program, file or argument is wrong.  `throw UserError(node, "split: ... {}",
+/// value).help("...")`.
 class UserError final : public error_detail::Chained<UserError, Error::Kind::kUser> {
   using Chained::Chained;
 };
-/// What you ask is right but beyond what tilewright can do; the help line says what it can.
+/// The request is right but beyond what tilewright can do; the help line says what it can do instead.
 class Unsupported final : public error_detail::Chained<Unsupported, Error::Kind::kUnsupported> {
   using Chained::Chained;
 };
-/// A bug of ours.
+/// A bug of tilewright.
 class InternalError final : public error_detail::Chained<InternalError, Error::Kind::kInternal> {
   using Chained::Chained;
 };
 
-/// For invariants that only our own mistake can break: throws InternalError.
+/// For invariants that only a bug of tilewright can break: throws InternalError.
 #define TILEWRIGHT_CHECK(condition, ...)                              \
   do {                                                                \
     if (!(condition)) throw ::tilewright::InternalError(__VA_ARGS__); \

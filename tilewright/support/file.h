@@ -5,7 +5,7 @@
 
 namespace tilewright {
 
-/// The bytes of the file at `path`; nothing if it cannot be read.
+/// The bytes of the file at `path`; nullopt if it cannot be read.
 std::optional<std::string> read_bytes(const std::string& path);
 
 }  // namespace tilewright

@@ -1,4 +1,4 @@
-// The code of {fmt} that its headers declare, once for the whole project.
+// Compiles the functions that {fmt}'s headers declare, once for the whole project.
 #include "tilewright/support/format.h"
 
 #include <fmt/format-inl.h>

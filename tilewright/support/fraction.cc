@@ -9,7 +9,8 @@ Fraction simplest_fraction(double value) {
   const double size = std::abs(value);
   if (!(size <= kLargest) || size < 1 / kLargest) return {std::llround(value), 1};
   const auto wanted = static_cast<float>(size);
-  // the smaller number grows, the larger one follows: at 2^24 every float32 has one
+  // Search over the smaller of numerator and denominator; the larger follows from it.  At 2^24 every float32
+  // is reached.
   for (int64_t n = 1;; ++n) {
     const auto count = static_cast<double>(n);
     const int64_t over = size < 1 ? n : std::llround(size * count),

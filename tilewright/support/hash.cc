@@ -24,7 +24,7 @@ Hasher& Hasher::add(uint64_t word) {
 Hasher& Hasher::add(std::string_view bytes) {
   add(static_cast<uint64_t>(bytes.size()));
   while (!bytes.empty()) {
-    uint64_t word = 0;  // little-endian by construction, not by the machine's order
+    uint64_t word = 0;  // little-endian on every machine
     const size_t count = bytes.size() < 8 ? bytes.size() : 8;
     for (size_t n = 0; n < count; ++n)
       word |= static_cast<uint64_t>(static_cast<unsigned char>(bytes[n])) << (8 * n);

@@ -15,7 +15,7 @@ struct Hash128 {
   std::string hex() const;
 };
 
-/// Feeds words in order; two multiply-xorshift lanes (constants: splitmix64, Steele et al. 2014).
+/// Hashes a sequence of words with two multiply-xorshift lanes (constants: splitmix64, Steele et al. 2014).
 class Hasher {
  public:
   Hasher& add(uint64_t word);

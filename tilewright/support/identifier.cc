@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 37> kKeywords = {
     "if",       "import", "in",    "is",   "lambda", "nonlocal", "not",     "or",    "pass",  "raise",
     "return",   "try",    "while", "with", "yield",  "range",    "cls"};
 
-// Letters of other alphabets are kept: Python's names have them, too.
+// Letters of other alphabets are kept: Python allows them in names.
 bool is_letter_part(char c) { return static_cast<unsigned char>(c) >= 0x80; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

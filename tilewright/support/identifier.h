@@ -1,12 +1,12 @@
-// Names that scripts can hold.
+// Valid identifiers for scripts.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace tilewright {
 
-/// `hint` with what no identifier may hold replaced by _; "v" for an empty one; an underscore behind Python's
-/// keywords.
+/// `hint` as an identifier: other characters become _, the empty text becomes "v", Python's keywords get a
+/// trailing underscore.
 std::string identifier(std::string_view hint);
 
 }  // namespace tilewright

@@ -6,9 +6,9 @@
 
 namespace tilewright {
 
-/// The at most three of `names` within edit distance max(2, size / 3) of `wrong`, nearest first.
+/// The names within edit distance max(2, size / 3) of `wrong`, at most three, nearest first.
 std::vector<std::string> nearest_names(std::string_view wrong, const std::vector<std::string_view>& names);
-/// "did you mean a, b or c?", or "the names are ..." with at most twelve of them when none is near.
+/// "did you mean a, b or c?", or "the names are ..." with at most twelve names if none is near.
 std::string nearest_names_text(std::string_view wrong, const std::vector<std::string_view>& names);
 
 }  // namespace tilewright

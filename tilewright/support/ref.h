@@ -1,5 +1,5 @@
-// Intrusive reference counting: RefCounted objects and the pointer that owns them.
-// A Ref<T> gives `const T*` only: what is shared is never changed.
+// Intrusive reference counting: RefCounted objects and the pointer that owns them. A Ref<T> gives only `const
+// T*`: shared objects never change.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -10,12 +10,12 @@ namespace tilewright {
 
 struct RefCounted {
   RefCounted() = default;
-  RefCounted(const RefCounted&) : refs(0) {}  // a copy starts unowned
+  RefCounted(const RefCounted&) : refs(0) {}  // a copy starts without references
   RefCounted& operator=(const RefCounted&) { return *this; }
   mutable std::atomic<uint32_t> refs{0};
 };
 
-/// Deletes an object whose last reference has gone; a type with a more general deleter overloads this.
+/// Deletes an object when its last reference is gone; a type with a more general deleter overloads this.
 template <class T>
 void release_last(const T* object) {
   delete object;
@@ -48,7 +48,7 @@ class Ref {
   const T* operator->() const { return pointer_; }
   const T& operator*() const { return *pointer_; }
   explicit operator bool() const { return pointer_ != nullptr; }
-  /// The same object: identity, not structure.
+  /// True if both point to the same object: identity, not structural equality.
   friend bool operator==(const Ref& a, const Ref& b) { return a.pointer_ == b.pointer_; }
   friend bool operator==(const Ref& a, std::nullptr_t) { return a.pointer_ == nullptr; }
   /// The object as `const U*` if it is a U, else null.  U::classof decides.
@@ -56,7 +56,7 @@ class Ref {
   const U* as() const {
     return pointer_ && U::classof(*pointer_) ? static_cast<const U*>(pointer_) : nullptr;
   }
-  /// Gives the reference away without releasing it.
+  /// Returns the pointer and gives up ownership without releasing the reference.
   const T* detach() { return std::exchange(pointer_, nullptr); }
 
  private:
@@ -69,7 +69,7 @@ class Ref {
   const T* pointer_ = nullptr;
 };
 
-/// Orders and hashes by identity.  Only for look-ups: an order of addresses must never reach output.
+/// Orders and hashes by identity.  Only for look-ups: the order of addresses must never reach output.
 struct IdentityHash {
   template <class T>
   std::size_t operator()(const Ref<T>& ref) const {

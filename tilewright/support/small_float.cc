@@ -22,7 +22,7 @@ uint32_t encode_float(double value, FloatFormat format) {
   if (std::isinf(magnitude)) return sign | format.infinity_bits();
   int power = magnitude == 0 ? 1 - bias : std::max(std::ilogb(magnitude), 1 - bias);
   if (power > bias + 1) return sign | format.infinity_bits();
-  const double scaled = std::nearbyint(std::ldexp(magnitude, mantissa_bits - power));  // with the implied one
+  const double scaled = std::nearbyint(std::ldexp(magnitude, mantissa_bits - power));  // with the implied 1
   auto digits = static_cast<uint32_t>(scaled);
   if (digits >> (mantissa_bits + 1)) {
     digits >>= 1;

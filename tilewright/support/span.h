@@ -1,4 +1,4 @@
-// Where in a user's text something came from.
+// Source locations in a user's program text.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,19 +15,19 @@ struct Source final : RefCounted {
   std::string name;  // file name as the user knows it
   std::string text;
   uint32_t first_line;
-  uint32_t first_column;  // columns cut from every line by dedenting; added back when columns are shown
+  uint32_t first_column;  // columns that dedenting cut from every line; added back when columns are shown
 
-  /// The text of line `line` (in the numbering of the file) without its newline; empty when out of range.
+  /// The text of line `line` (numbered as in the file) without its newline; empty if out of range.
   std::string line_text(uint32_t line) const;
 };
 
-/// A range in a source; lines count from 1 in the file's numbering, columns from 0, end exclusive.  Line 0:
-/// unknown.
+/// A range in a source.  Lines are numbered as in the file, from 1; columns count from 0; the end is
+/// exclusive. Line 0: unknown.
 struct Span {
   Ref<Source> source;
   uint32_t line = 0, column = 0, end_line = 0, end_column = 0;
   explicit operator bool() const { return source && line > 0; }
-  /// From the start of this one to the end of `last`.
+  /// The range from the start of this span to the end of `last`.
   Span to(const Span& last) const;
 };
 

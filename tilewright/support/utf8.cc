@@ -7,7 +7,7 @@
 namespace tilewright {
 namespace {
 
-// How many bytes the character at the beginning of `text` has; 0 if there is none.
+// The number of bytes of the character at the beginning of `text`; 0 if there is no valid one.
 size_t character_length(std::string_view text) {
   const auto byte = [&](size_t n) { return static_cast<uint8_t>(text[n]); };
   const uint8_t first = byte(0);

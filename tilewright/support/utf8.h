@@ -1,13 +1,13 @@
-// Text from files that may hold any bytes.
+// Checks and escapes text that may contain arbitrary bytes.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace tilewright {
 
-/// Whether `text` is UTF-8 (RFC 3629).
+/// True if `text` is valid UTF-8 (RFC 3629).
 bool is_utf8(std::string_view text);
-/// `text` with \xff in place of each byte that is no part of a character in UTF-8.
+/// `text` with an escape such as \xff for each byte that is not part of a UTF-8 character.
 std::string printable(std::string_view text);
 
 }  // namespace tilewright

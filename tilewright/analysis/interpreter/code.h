@@ -1,4 +1,5 @@
-// A program made ready to run: expressions and statements with variables resolved to slots of a frame.
+// A program compiled for interpretation: expressions and statements with variables resolved to slots of a
+// frame.
 #pragma once
 #include <deque>
 
@@ -12,11 +13,11 @@ class Program;
 /// A buffer at run time.
 struct View {
   std::shared_ptr<Memory> memory;
-  int64_t offset = 0;  // of element [0, ...], in elements of the view's dtype
+  int64_t offset = 0;  // offset of element [0, ...], in elements of the view's dtype
   std::vector<int64_t> shape, strides;
 };
 
-/// A range of values per dimension: what a block's T.reads or T.writes means in this iteration.
+/// A range of values per dimension: the current value of a region in a block's T.reads or T.writes.
 struct Bounds {
   int64_t min, extent;
 };
@@ -27,29 +28,30 @@ enum class Signal : uint8_t { kNone, kBreak, kContinue, kReturn };
 struct Frame {
   std::vector<Scalar> slots;
   std::vector<View> views;
-  std::vector<Bounds> bounds;                 // of the regions of the blocks around
-  std::vector<std::shared_ptr<Memory>> pool;  // one for each allocation, used again each time it is reached
+  std::vector<Bounds> bounds;  // the regions of the enclosing blocks
+  // one per allocation, reused each time the allocation is executed
+  std::vector<std::shared_ptr<Memory>> pool;
   const Strand* strand = nullptr;
-  int speculative = 0;    // > 0: the value is not used, so only accesses outside of buffers count
-  int ignores_races = 0;  // > 0: inside the sum over a thread axis
+  int speculative = 0;    // > 0: the value is not used, so only accesses outside of buffers are errors
+  int ignores_races = 0;  // > 0: inside a reduction over a thread axis
   Signal signal = Signal::kNone;
   Scalar result;
   DataType result_dtype = DataType::void_();
   Program* program = nullptr;
 };
 
-/// Where something stands: what messages say.
+/// A place in the program, for messages.
 struct Site {
-  ObjectRef node;  // for the caret
+  ObjectRef node;  // the node under the caret
   std::vector<std::pair<std::string, size_t>>
-      iterations;  // loop and axis variables around, outermost first, with slots
-  /// " at i = 1, j = 2", or nothing outside of loops.
+      iterations;  // enclosing loop and axis variables, outermost first, with their slots
+  /// " at i = 1, j = 2"; empty outside of loops.
   std::string at(const Frame& frame) const;
 };
 using SitePtr = std::shared_ptr<const Site>;
 
-/// An expression.  Scalars of integer, bool and pointer types have as_int, of float types as_float; all have
-/// lanes.
+/// An expression.  Scalars of integer, bool and pointer types implement as_int, those of float types
+/// as_float; all implement lanes.
 struct Code {
   explicit Code(DataType dtype) : dtype(dtype) {}
   virtual ~Code() = default;
@@ -94,7 +96,7 @@ CodePtr lanes_code(DataType dtype, F f) {
   return std::make_unique<LanesCode<F>>(dtype, std::move(f));
 }
 
-/// The lanes of `code`, which is evaluated.
+/// Evaluates `code` and holds its lanes.
 class Lanes {
  public:
   Lanes(const Code& code, Frame& frame) : size_(code.num_lanes()) {
@@ -128,26 +130,26 @@ StmtCodePtr stmt_code(F f) {
   return std::make_unique<StmtFunction<F>>(std::move(f));
 }
 
-/// A function that is ready to be called.
+/// A compiled function.
 struct FunctionCode {
   PrimFunc func;
   size_t num_slots = 0, num_views = 0, num_bounds = 0, num_allocations = 0;
   std::vector<size_t> param_slots;
-  std::vector<size_t> buffer_views;  // of each parameter; meaningless where there is no buffer
+  std::vector<size_t> buffer_views;  // one per parameter; meaningless for parameters that are not buffers
   StmtCodePtr bind;                  // checks and binds the buffers' dimensions
   StmtCodePtr body;
 };
 
-/// What is shared by all calls of one run.
+/// The state shared by all calls of one run.
 class Program {
  public:
   Program(IRModule module, const InterpretOptions& options) : module(std::move(module)), options(options) {}
   const FunctionCode& function(const PrimFunc& func);
   const FunctionCode& function(std::string_view name, const ObjectRef& where);
-  /// A fresh frame for `code`.
+  /// A new frame for `code`.
   Frame frame_of(const FunctionCode& code, const Strand* strand);
   const Strand* new_strand(const Strand* parent, uint64_t run, int64_t iteration, const std::string* loop);
-  /// Counts a turn of a loop.
+  /// Counts an iteration of a loop.
   void step(const Site& site);
 
   const IRModule module;
@@ -160,7 +162,7 @@ class Program {
   std::deque<Strand> strands_;
 };
 
-/// Compiles `func`; calls of other functions are looked up when they are run.
+/// Compiles `func`; functions that it calls are looked up when the call runs.
 std::unique_ptr<FunctionCode> compile_function(const PrimFunc& func, const InterpretOptions& options);
 
 }  // namespace tilewright::analysis

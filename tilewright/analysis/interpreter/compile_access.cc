@@ -1,4 +1,4 @@
-// Loads and stores: bounds, promises of blocks, uninitialised elements, races.
+// Loads and stores: checks of bounds, declared regions, uninitialised elements and races.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ std::string Access::element_text(const int64_t* index) const {
   const std::vector<PrimExpr>* written = load ? &load->indices : store ? &store->indices : nullptr;
   std::vector<std::string> texts;
   for (size_t dim = 0; dim < buffer->shape.size(); ++dim) {
-    // numbers of uint64 are kept by their bits
+    // uint64 values are stored as the bits of an int64
     const bool is_unsigned = written && dim < written->size() && (*written)[dim]->dtype == DataType::uint(64);
     texts.push_back(is_unsigned ? fmt::format("{}", static_cast<uint64_t>(index[dim]))
                                 : fmt::format("{}", index[dim]));
@@ -46,7 +46,7 @@ std::string region_values(const Frame& frame, const RegionBounds& region) {
   return text + "]";
 }
 
-// The index into the buffer behind the views between the access and the block.
+// The indices into the buffer of the block, through the views between the access and the block.
 std::vector<int64_t> shifted(const Frame& frame, const RegionCheck& check, const int64_t* index,
                              size_t ndim) {
   std::vector<int64_t> result(index, index + ndim);
@@ -132,13 +132,13 @@ int64_t Access::place(Frame& frame, const int64_t* index, bool* is_there) const 
   return begin;
 }
 
-// What the blocks around say of `buffer`, innermost first.
+// The declared regions of the enclosing blocks for `buffer`, innermost first.
 std::vector<RegionCheck> Compiler::region_checks(const Buffer& buffer, bool is_write) {
   std::vector<RegionCheck> checks;
   if (!options_.check_regions) return checks;
   const BufferNode* seen = buffer.get();
   std::vector<std::pair<size_t, size_t>> through;
-  bool is_started = false;  // by the init of a block around
+  bool is_started = false;  // by the init of an enclosing block
   for (size_t n = blocks_.size(); n-- > 0;) {
     const OpenBlock& open = blocks_[n];
     if (auto match = open.matched.find(seen); match != open.matched.end()) {
@@ -149,7 +149,7 @@ std::vector<RegionCheck> Compiler::region_checks(const Buffer& buffer, bool is_w
     }
     auto depth = depth_of_.find(seen);
     if (depth != depth_of_.end() && depth->second > n)
-      break;  // allocated in this block: nothing to promise further out
+      break;  // allocated in this block, so outer blocks declare nothing about it
     if (!open.declares_regions) continue;
     RegionCheck check{open.block->name_hint, is_write ? "T.writes" : "T.reads", {}, through};
     auto take = [&](const std::vector<RegionBounds>& regions) {
@@ -157,7 +157,7 @@ std::vector<RegionCheck> Compiler::region_checks(const Buffer& buffer, bool is_w
         if (region.region->buffer.get() == seen) check.allowed.push_back(region);
       }
     };
-    // what a sum has started it may read, and so may the blocks around it
+    // a reduction may read the elements that its init wrote, and so may the enclosing blocks
     is_started = is_started || open.block->init;
     if (!is_write && is_started) take(open.writes);
     take(is_write ? open.writes : open.reads);
@@ -186,7 +186,7 @@ namespace {
 
 constexpr size_t kMaxDims = 16;
 
-// The lanes of a vector that leave their row are in the next one, if it is the row's neighbour in memory.
+// Moves the lanes of a vector that leave their row to the next row, if the rows are adjacent in memory.
 void carry_over(const View& view, int64_t* index, size_t ndim) {
   for (size_t dim = ndim - 1; dim > 0; --dim) {
     const int64_t extent = view.shape[dim];
@@ -196,7 +196,7 @@ void carry_over(const View& view, int64_t* index, size_t ndim) {
   }
 }
 
-// Calls `f(lane, index)` for each lane of the last index; other dimensions have one value.
+// Calls `f(lane, index)` for each lane of the last index; the other dimensions have a single value.
 template <class F>
 void for_each_lane(const Access& access, const CodePtr& predicate, Frame& frame, F f) {
   int64_t index[kMaxDims] = {};
@@ -249,8 +249,8 @@ CodePtr Compiler::load(const BufferLoadNode* load) {
   });
 }
 
-// A[i] = B[j]: where nothing was written to B[j] there is nothing in A[i] afterwards, which is a fault only
-// when it is used (a cache may hold more than what is read of it), or when A leaves the function.
+// A[i] = B[j] copies the state "never written" too; that is only an error when A[i] is used (a cache may hold
+// more than is read from it), or when A is returned.
 StmtCodePtr Compiler::copy(const BufferStoreNode* store, const BufferLoadNode* load) {
   std::shared_ptr<Access> from = access(load->buffer, load->indices, false, ObjectRef(load)),
                           to = access(store->buffer, store->indices, true, ObjectRef(store));
@@ -271,7 +271,7 @@ StmtCodePtr Compiler::copy(const BufferStoreNode* store, const BufferLoadNode* l
   });
 }
 
-// A[i] = if_then_else(condition, B[j], 0) as a branch of two stores, of which one is a copy; null for other
+// A[i] = if_then_else(condition, B[j], 0) as a branch with two stores, one of which is a copy; null for other
 // values.
 StmtCodePtr Compiler::chosen_copy(const BufferStoreNode* store) {
   const auto* call = store->value.as<CallNode>();

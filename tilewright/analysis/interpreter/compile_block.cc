@@ -1,4 +1,4 @@
-// Blocks: axes, promises, views, allocations, init.
+// Blocks: axes, declared regions, views, allocations, init.
 #include <algorithm>
 
 #include "tilewright/analysis/interpreter/compiler.h"
@@ -11,7 +11,7 @@
 namespace tilewright::analysis {
 namespace {
 
-// The root block and blocks of lowered programs promise nothing.
+// The root block and blocks of lowered programs declare no regions.
 bool declares_regions(const BlockNode* block) {
   return !block->iter_vars.empty() || !block->reads.empty() || !block->writes.empty();
 }
@@ -48,13 +48,14 @@ StmtCodePtr Compiler::regions(const BlockNode* block, std::vector<RegionBounds>*
     }
   }
   return stmt_code([codes = std::move(codes)](Frame& frame) {
-    ++frame.speculative;  // an index read from memory that is not there yet is not a read of the program
+    // evaluating a declared region is not a read by the program, even if the memory does not exist yet
+    ++frame.speculative;
     for (const StmtCodePtr& code : codes) code->run(frame);
     --frame.speculative;
   });
 }
 
-// All values first: they do not see the axes.
+// Evaluates all values before any axis is set: the values must not see the axes.
 StmtCodePtr Compiler::axes(const BlockRealizeNode* realize) {
   struct Axis {
     CodePtr value, min, extent;
@@ -84,13 +85,13 @@ StmtCodePtr Compiler::axes(const BlockRealizeNode* realize) {
       });
 }
 
-// The view of a region: element [i, j] is element [min + i, min + j] of the last dimensions.
+// The view of a region: element [i, j] is element [min + i, min + j] of the region's last dimensions.
 StmtCodePtr Compiler::match_buffer(const MatchBufferRegionNode* match, const RegionBounds& source) {
   const Buffer& buffer = match->buffer;
   const size_t outer = view_of(match->source->buffer, buffer), view = new_view(buffer),
                data = new_slot(buffer->data.get());
   SitePtr where = site(match->source->buffer);
-  // variables that stand alone are bound to what the region has, everything else is checked
+  // a variable that is a dimension by itself is bound to the region's extent; other dimensions are checked
   struct Dimension {
     std::optional<size_t> bound;
     CodePtr value;
@@ -168,8 +169,8 @@ StmtCodePtr Compiler::block(const BlockRealizeNode* realize) {
     prepare.push_back(match_buffer(match.get(), source));
     blocks_.back().matched.emplace(match->buffer.get(), source);
   }
-  // the sum over a thread axis is one reduction of all threads, which lowering makes of it
-  std::vector<std::pair<size_t, CodePtr>> reduced;  // reduce axes and where they start
+  // a reduction over a thread axis combines all threads; lowering generates it
+  std::vector<std::pair<size_t, CodePtr>> reduced;  // reduce axes and their first values
   bool sums_over_threads = false;
   for (size_t n = 0; n < block->iter_vars.size(); ++n) {
     const IterVar& axis = block->iter_vars[n];

@@ -1,4 +1,4 @@
-// Calls: operators of tir/op.h, functions of the module, the registry and C.
+// Calls: operators of tir/op.h, functions of the module, of the registry and in C.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::string text_of(const PrimExpr& expr) {
   return text->value;
 }
 
-// A value of the program as an argument of a packed or C function.
+// Converts a value of the program to an argument of a packed or C function.
 runtime::Value to_runtime(const Scalar& scalar, DataType dtype) {
   if (dtype.is_handle())
     return runtime::Value::pointer(scalar.memory ? scalar.memory->data + scalar.i
@@ -74,7 +74,7 @@ CodePtr Compiler::call(const tir::CallNode* call) {
   return control_call(call, name);
 }
 
-// Lane by lane over operands of one dtype.
+// Applies an operator lane by lane to operands of one dtype.
 CodePtr Compiler::elementwise_call(const tir::CallNode* call, std::string_view name) {
   std::vector<CodePtr> args = exprs(call->args);
   const DataType dtype = call->args[0]->dtype.element();
@@ -97,7 +97,7 @@ CodePtr Compiler::elementwise_call(const tir::CallNode* call, std::string_view n
   });
 }
 
-// tir/dot_add.h; floats are added in order.
+// The operators of tir/dot_add.h; floats are added in order.
 CodePtr Compiler::dot_call(const tir::CallNode* call) {
   const tir::DotAdd dot = tir::dot_add(call);
   const DataType dtype = call->dtype.element();
@@ -193,14 +193,14 @@ CodePtr Compiler::control_call(const tir::CallNode* call, std::string_view name)
     return lanes_code(call->dtype, [count = std::max<size_t>(call->dtype.lanes, 1)](Frame&, Scalar* out) {
       std::fill_n(out, count, Scalar());
     });
-  // threads run one after the other: data does not cross between them
+  // threads run one after the other, so no data can cross between them
   if (name == "tvm_storage_sync" && thread_loops_.empty()) return int_literal(call->dtype, 0);
   throw Unsupported(call, "interpreter: operator {}", name);
 }
 
 namespace {
 
-// What a pointer to it counts in.
+// The bytes of an element, which is the unit of a pointer to it.
 int64_t whole_bytes(DataType element, const tir::CallNode* call) {
   if (bits_of(element) % 8 != 0)
     throw Unsupported(call, "interpreter: a pointer to an element of dtype {}, which shares its byte",
@@ -239,7 +239,7 @@ CodePtr Compiler::pointer_call(const tir::CallNode* call, std::string_view name)
   });
 }
 
-// Another function of the module: pointers and numbers in order.
+// Calls another function of the module with pointers and scalars, in order.
 CodePtr Compiler::function_call(const tir::CallNode* call) {
   const auto* callee = call->op.as<GlobalVarNode>();
   if (!callee) throw UserError(call, "{} cannot be called", expr_text(PrimExpr(call)));
@@ -257,8 +257,8 @@ CodePtr Compiler::function_call(const tir::CallNode* call) {
   });
 }
 
-// call_parallel(name, extent, grain, args...): the body's ranges may run at the same time; here each has one
-// element.
+// call_parallel(name, extent, grain, args...): ranges of the body may run concurrently; here each range has
+// one element.
 CodePtr Compiler::parallel_call(const tir::CallNode* call) {
   const std::string name = text_of(call->args[0]);
   std::vector<CodePtr> args;
@@ -287,7 +287,7 @@ CodePtr Compiler::parallel_call(const tir::CallNode* call) {
 
 namespace {
 
-// A tensor that a registered function gets, as code.
+// A tensor argument of a registered function, as code.
 struct TensorCode {
   CodePtr data, offset;
   std::vector<CodePtr> shape, strides;
@@ -298,13 +298,13 @@ struct TensorCode {
   runtime::Value value(Frame& frame) const;
 };
 
-// Adds a * b to `sum`; false if the result does not fit.
+// Adds a * b to `sum`; returns false on overflow.
 bool add_product(int64_t a, int64_t b, int64_t* sum) {
   int64_t product;
   return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(*sum, product, sum);
 }
 
-// The bytes that a tensor spans, whose element 0 begins at byte `begin`; nothing if they cannot be counted.
+// The range of bytes that a tensor spans, whose element 0 begins at byte `begin`; nullopt on overflow.
 std::optional<std::pair<int64_t, int64_t>> bytes_of(const std::vector<int64_t>& extents,
                                                     const std::vector<int64_t>& steps, int64_t begin,
                                                     int64_t num_bytes) {
@@ -365,7 +365,7 @@ runtime::Value TensorCode::value(Frame& frame) const {
   return runtime::from_any(any);
 }
 
-// What T.tvm_access_ptr says is done behind the pointer; without it, anything.
+// The kinds of access that T.tvm_access_ptr declares for the pointer; without it, all.
 int64_t access_mask(const PrimExpr& pointer) {
   int64_t mask = 3;
   const auto* call = pointer.as<tir::CallNode>();
@@ -413,7 +413,7 @@ CodePtr Compiler::foreign_call(const tir::CallNode* call, std::string_view kind)
       }
       Scalar scalar;
       arg.code->lanes(frame, &scalar);
-      // what it does behind a pointer is not known, so all of it counts as written
+      // the accesses through the pointer are unknown, so everything counts as written
       if (scalar.memory) scalar.memory->mark_written(0, scalar.memory->num_bytes * 8);
       values.push_back(to_runtime(scalar, arg.code->dtype));
     }
@@ -429,7 +429,7 @@ CodePtr Compiler::foreign_call(const tir::CallNode* call, std::string_view kind)
   });
 }
 
-// LLVM's portable intrinsics; those of a processor have no meaning here.
+// LLVM's portable intrinsics; those of a processor cannot be interpreted.
 CodePtr Compiler::intrinsic_call(const tir::CallNode* call) {
   const std::string name = call->args.empty() ? "" : text_of(call->args[0]);
   struct Entry {
@@ -450,7 +450,7 @@ CodePtr Compiler::intrinsic_call(const tir::CallNode* call) {
     const bool matches = name.starts_with(entry.prefix) &&
                          (name.size() == entry.prefix.size() || name[entry.prefix.size()] == '.');
     if (!matches) continue;
-    // older programs put the number of arguments behind the name
+    // older programs pass the number of arguments after the name
     size_t first = 1;
     const size_t expected = entry.operator_name == "fma"                                        ? 3
                             : entry.operator_name == "pow" || entry.operator_name == "copysign" ? 2

@@ -90,7 +90,7 @@ CodePtr Compiler::variable(const tir::VarNode* var) {
 
 namespace {
 
-// The operators of index arithmetic, without a call for each.
+// The operators of index arithmetic, without a function call per operation.
 template <class Op>
 CodePtr direct(DataType dtype, CodePtr a, CodePtr b, Op op) {
   if (dtype.bits == 64)
@@ -208,7 +208,8 @@ CodePtr Compiler::cast(const CastNode* cast) {
   });
 }
 
-// T.Select looks at both sides, T.if_then_else at the chosen one; with a vector condition both look at both.
+// T.Select evaluates both values, T.if_then_else only the selected one; with a vector condition both evaluate
+// both.
 CodePtr Compiler::select(const PrimExpr& condition, const PrimExpr& then_value, const PrimExpr& else_value,
                          bool evaluates_both, DataType dtype) {
   CodePtr test = expr(condition), yes = expr(then_value), no = expr(else_value);
@@ -229,7 +230,7 @@ CodePtr Compiler::select(const PrimExpr& condition, const PrimExpr& then_value, 
         const Lanes chosen(*test, frame);
         size_t count = 0;
         for (size_t n = 0; n < chosen.size(); ++n) count += chosen[n].i != 0;
-        // a side that no lane takes is not used
+        // a value that no lane selects is not used
         frame.speculative += count == 0;
         const Lanes a(*yes, frame);
         frame.speculative -= count == 0;

@@ -55,13 +55,13 @@ int64_t Compiler::unit_of(const tir::VarNode* data) const {
 
 namespace {
 
-// The bits of the smallest element that each pointer is accessed by.
+// For each pointer, the size in bits of the smallest element that it is accessed with.
 std::unordered_map<const tir::VarNode*, int64_t> units(const PrimFunc& func) {
   std::unordered_map<const tir::VarNode*, int64_t> result;
   auto meet = [&](const BufferNode* buffer) {
     const int64_t size = bits_of(buffer->dtype);
     auto [entry, is_new] = result.try_emplace(buffer->data.get(), size);
-    // sizes are powers of two, or a vector of three; the common divisor serves for any mixture
+    // sizes are powers of two, or a vector of three; the common divisor works for any mixture
     if (!is_new) entry->second = std::gcd(entry->second, size);
   };
   for (const Buffer& buffer : func->buffers) {
@@ -73,8 +73,8 @@ std::unordered_map<const tir::VarNode*, int64_t> units(const PrimFunc& func) {
 
 }  // namespace
 
-// The dimensions of a parameter's buffer: variables that stand alone take what the argument has (when it is
-// known), everything else must agree with it.
+// Binds the dimensions of a parameter's buffer: a variable that is a dimension by itself takes the argument's
+// extent (if known); all other dimensions must agree with the argument.
 StmtCodePtr Compiler::bind_parameter(const Buffer& buffer, size_t param_slot, const ObjectRef& node) {
   const size_t view = views_.at(buffer.get()), data = slots_.at(buffer->data.get());
   struct Dimension {
@@ -90,40 +90,41 @@ StmtCodePtr Compiler::bind_parameter(const Buffer& buffer, size_t param_slot, co
   add(buffer->strides, true);
   CodePtr offset = buffer->elem_offset ? expr(buffer->elem_offset) : nullptr;
   SitePtr where = site(node);
-  return stmt_code([=, dimensions = std::move(dimensions), offset = std::move(offset),
-                    buffer = buffer](Frame& frame) {
-    View& made = frame.views[view];
-    const Scalar& pointer = frame.slots[param_slot];
-    frame.slots[data] = pointer;
-    if (!made.memory) {  // only a pointer is given: the declaration says the rest
-      if (!pointer.memory) throw UserError(where->node, "buffer {} is a null pointer", buffer->name);
-      made.memory = std::shared_ptr<Memory>(std::shared_ptr<void>(), pointer.memory);
-      made.offset = pointer.i * 8 / bits_of(buffer->dtype);
-      made.shape.assign(buffer->shape.size(), 0);
-      for (const Dimension& dimension : dimensions) {
-        if (!dimension.is_stride) made.shape[dimension.dim] = dimension.value->as_int(frame);
-      }
-      made.strides.assign(made.shape.size(), 1);
-      for (size_t dim = made.shape.size(); dim-- > 1;)
-        made.strides[dim - 1] = made.strides[dim] * made.shape[dim];
-      for (const Dimension& dimension : dimensions) {
-        if (dimension.is_stride) made.strides[dimension.dim] = dimension.value->as_int(frame);
-      }
-      if (offset) made.offset += offset->as_int(frame);
-      return;
-    }
-    for (const Dimension& dimension : dimensions) {
-      const int64_t expected = dimension.value->as_int(frame),
-                    actual = (dimension.is_stride ? made.strides : made.shape)[dimension.dim];
-      const bool is_free =
-          dimension.is_stride && made.shape[dimension.dim] == 1;  // the stride of one element does not matter
-      if (expected != actual && !is_free)
-        throw UserError(where->node, "argument {}: {} {} is {}, expected {} = {}", buffer->name,
-                        dimension.is_stride ? "stride" : "dimension", dimension.dim, actual,
-                        expr_text((dimension.is_stride ? buffer->strides : buffer->shape)[dimension.dim]),
-                        expected);
-    }
-  });
+  return stmt_code(
+      [=, dimensions = std::move(dimensions), offset = std::move(offset), buffer = buffer](Frame& frame) {
+        View& made = frame.views[view];
+        const Scalar& pointer = frame.slots[param_slot];
+        frame.slots[data] = pointer;
+        if (!made.memory) {  // only a pointer is given: the declaration defines the rest
+          if (!pointer.memory) throw UserError(where->node, "buffer {} is a null pointer", buffer->name);
+          made.memory = std::shared_ptr<Memory>(std::shared_ptr<void>(), pointer.memory);
+          made.offset = pointer.i * 8 / bits_of(buffer->dtype);
+          made.shape.assign(buffer->shape.size(), 0);
+          for (const Dimension& dimension : dimensions) {
+            if (!dimension.is_stride) made.shape[dimension.dim] = dimension.value->as_int(frame);
+          }
+          made.strides.assign(made.shape.size(), 1);
+          for (size_t dim = made.shape.size(); dim-- > 1;)
+            made.strides[dim - 1] = made.strides[dim] * made.shape[dim];
+          for (const Dimension& dimension : dimensions) {
+            if (dimension.is_stride) made.strides[dimension.dim] = dimension.value->as_int(frame);
+          }
+          if (offset) made.offset += offset->as_int(frame);
+          return;
+        }
+        for (const Dimension& dimension : dimensions) {
+          const int64_t expected = dimension.value->as_int(frame),
+                        actual = (dimension.is_stride ? made.strides : made.shape)[dimension.dim];
+          const bool is_free =
+              // the stride of a single element does not matter
+              dimension.is_stride && made.shape[dimension.dim] == 1;
+          if (expected != actual && !is_free)
+            throw UserError(where->node, "argument {}: {} {} is {}, expected {} = {}", buffer->name,
+                            dimension.is_stride ? "stride" : "dimension", dimension.dim, actual,
+                            expr_text((dimension.is_stride ? buffer->strides : buffer->shape)[dimension.dim]),
+                            expected);
+        }
+      });
 }
 
 std::unique_ptr<FunctionCode> Compiler::function(const PrimFunc& func) {
@@ -134,7 +135,7 @@ std::unique_ptr<FunctionCode> Compiler::function(const PrimFunc& func) {
   for (const tir::Var& param : func->params) code->param_slots.push_back(new_slot(param.get()));
   struct Free {
     size_t view, dim, slot;
-    int source;  // 0: extent, 1: stride, 2: the offset, which is 0
+    int source;  // 0: extent, 1: stride, 2: the offset (always 0)
   };
   std::vector<Free> free;
   auto bind_free = [&](const PrimExpr& expr, size_t view, size_t dim, int source) {

@@ -17,9 +17,9 @@ std::vector<int64_t> compact_strides(const std::vector<int64_t>& shape) {
   return strides;
 }
 
-constexpr int64_t kMaxElements = int64_t{1} << 33;  // of one buffer
+constexpr int64_t kMaxElements = int64_t{1} << 33;  // the limit for one buffer
 
-// The extents of a new buffer; a negative one is none.
+// The extents of a new buffer; raises for a negative one.
 std::vector<int64_t> extents(Frame& frame, const std::vector<CodePtr>& codes, const Site& site,
                              const std::string& name) {
   std::vector<int64_t> result;
@@ -36,7 +36,7 @@ std::vector<int64_t> extents(Frame& frame, const std::vector<CodePtr>& codes, co
   return result;
 }
 
-// How many elements a new buffer takes, up to and with its last one.
+// The number of elements of a new buffer, up to and including its last one.
 int64_t num_elements(Frame& frame, const View& view, const Site& site, const std::string& name) {
   int64_t count = 1;
   for (size_t dim = 0; dim < view.shape.size(); ++dim) {
@@ -99,7 +99,7 @@ StmtCodePtr Compiler::stmt(const Stmt& stmt) {
   throw UserError(stmt, "a block can run only at its place, in a BlockRealize");
 }
 
-// for var in [min, min + extent): body.  Iterations of concurrent loops are strands of their own.
+// for var in [min, min + extent): body.  Each iteration of a concurrent loop gets its own strand.
 StmtCodePtr Compiler::loop_code(const tir::Var& var, CodePtr min, CodePtr extent, bool is_concurrent,
                                 const ObjectRef& node, const Stmt& body) {
   const size_t slot = new_slot(var.get());
@@ -108,7 +108,7 @@ StmtCodePtr Compiler::loop_code(const tir::Var& var, CodePtr min, CodePtr extent
   StmtCodePtr code = stmt(body);
   iterations_.pop_back();
   const bool makes_strands = is_concurrent && options_.check_races;
-  std::vector<size_t> own;  // views of the buffers of which each iteration has its own
+  std::vector<size_t> own;  // views of the buffers that are private to each iteration
   if (const auto found = privates_.find(static_cast<const StmtNode*>(node.get())); found != privates_.end()) {
     for (const Buffer& buffer : found->second) own.push_back(view_of(buffer, node));
   }
@@ -146,12 +146,12 @@ StmtCodePtr Compiler::loop(const ForNode* loop) {
   return code;
 }
 
-// T.launch_thread: the rest runs once for each thread.
+// T.launch_thread: runs the body once for each thread.
 StmtCodePtr Compiler::launch(const AttrStmtNode* attr) {
   const auto* axis = attr->node.as<IterVarNode>();
   if (slots_.contains(axis->var.get()) &&
       std::find(launched_.begin(), launched_.end(), axis->thread_tag) != launched_.end())
-    return stmt(attr->body);  // the same thread again: it has its value
+    return stmt(attr->body);  // the same thread axis again: it has its value already
   launched_.push_back(axis->thread_tag);
   CodePtr min = int_literal(axis->var->dtype, 0), extent = expr(attr->value);
   thread_loops_.emplace_back(axis->var.get(), is_thread_of_block(axis->thread_tag));
@@ -196,7 +196,7 @@ StmtCodePtr Compiler::let_stmt(const LetStmtNode* let) {
   });
 }
 
-// Fresh memory each time it is reached.
+// Allocates new memory each time it is executed.
 StmtCodePtr Compiler::allocate(const Buffer& buffer) {
   std::vector<CodePtr> shape = exprs(buffer->shape), strides = exprs(buffer->strides);
   SitePtr where = site(buffer);
@@ -224,14 +224,14 @@ StmtCodePtr Compiler::allocate(const Buffer& buffer) {
 
 namespace {
 
-// The memory behind a pointer, shared with whoever owns it.
+// The memory behind a pointer, shared with its owner.
 std::shared_ptr<Memory> memory_of(const Scalar& pointer) {
   return std::shared_ptr<Memory>(std::shared_ptr<void>(), pointer.memory);
 }
 
 }  // namespace
 
-// A view of memory that exists: data points to it.
+// A view of the existing memory that `data` points to.
 StmtCodePtr Compiler::declare(const DeclBufferNode* decl) {
   const Buffer& buffer = decl->buffer;
   const size_t data = slot_of(buffer->data.get());
@@ -239,7 +239,7 @@ StmtCodePtr Compiler::declare(const DeclBufferNode* decl) {
   CodePtr offset = buffer->elem_offset ? expr(buffer->elem_offset) : nullptr;
   SitePtr where = site(ObjectRef(decl));
   const size_t view = new_view(buffer);
-  depth_of_[buffer.get()] = blocks_.size();  // blocks around do not know the view
+  depth_of_[buffer.get()] = blocks_.size();  // enclosing blocks do not know the view
   StmtCodePtr body = stmt(decl->body);
   return stmt_code([=, shape = std::move(shape), strides = std::move(strides), offset = std::move(offset),
                     body = std::move(body), name = buffer->name, size = buffer->dtype.num_bytes(),

@@ -1,4 +1,4 @@
-// Makes FunctionCode of a PrimFunc: gives each variable a slot, each buffer a view.
+// Compiles a PrimFunc to FunctionCode: assigns a slot to each variable and a view to each buffer.
 #pragma once
 #include <unordered_map>
 
@@ -6,14 +6,14 @@
 
 namespace tilewright::analysis {
 
-/// A region of a block that an access must lie in, as positions in Frame::bounds.
+/// A region of a block that must contain an access, as positions in Frame::bounds.
 struct RegionBounds {
   BufferRegion region;
-  size_t first = 0;  // of its dimensions
+  size_t first = 0;  // position of its first dimension
 };
 
-/// One enclosing block's promise about a buffer: one of `allowed` must hold the indices, after they are
-/// shifted through the views between.
+/// The declaration of one enclosing block about a buffer: one of `allowed` must contain the indices, after
+/// they are shifted through the views in between.
 struct RegionCheck {
   std::string block, function;  // name, "T.reads"
   std::vector<RegionBounds> allowed;
@@ -21,21 +21,21 @@ struct RegionCheck {
       through;  // (first bounds of the viewed region, its number of dimensions)
 };
 
-/// An access to one element, ready to be checked and made.
+/// An access to one element, ready to be checked and performed.
 struct Access {
   Buffer buffer;
   size_t view = 0;
-  DataType element;  // one lane
+  DataType element;  // dtype of one lane
   int64_t buffer_lanes = 1;
   std::vector<CodePtr> indices;
   std::vector<RegionCheck> checks;
   bool is_write = false;
   SitePtr site;
 
-  /// How many bits of the memory are before the element at `index` (one number per dimension), after all
-  /// checks.  With `is_there` it is no fault to read what was not written: that becomes false.
+  /// The offset in bits of the element at `index` (one value per dimension) in its memory, after all checks.
+  /// With `is_there`, reading an element that was never written is not an error but sets it to false.
   int64_t place(Frame& frame, const int64_t* index, bool* is_there = nullptr) const;
-  /// Where the memory begins.
+  /// The start of the memory.
   char* data(Frame& frame) const { return frame.views[view].memory->data; }
   [[noreturn]] void fail_uninitialised(Frame& frame, const int64_t* index) const;
 
@@ -108,15 +108,15 @@ class Compiler {
   size_t new_view(const Buffer& buffer);
   size_t view_of(const Buffer& buffer, const ObjectRef& where) const;
   RegionBounds new_bounds(const BufferRegion& region);
-  /// The loops around with `node` for the caret.
+  /// The place of `node` with the enclosing loops.
   SitePtr site(const ObjectRef& node) const;
-  /// The number of bits that accesses to this memory have in common.
+  /// The largest number of bits that divides all accesses to this memory.
   int64_t unit_of(const tir::VarNode* data) const;
 
   struct OpenBlock {
     const BlockNode* block;
     std::vector<RegionBounds> reads, writes;
-    std::unordered_map<const BufferNode*, RegionBounds> matched;  // views made by it
+    std::unordered_map<const BufferNode*, RegionBounds> matched;  // views that the block creates
     bool declares_regions;
   };
   const InterpretOptions& options_;
@@ -124,13 +124,14 @@ class Compiler {
   std::unordered_map<const BufferNode*, size_t> views_;
   std::unordered_map<const tir::VarNode*, int64_t> units_;
   std::unordered_map<const BufferNode*, size_t>
-      depth_of_;  // how many blocks are open where it is allocated or declared
+      depth_of_;  // number of open blocks where it is allocated or declared
   std::vector<OpenBlock> blocks_;
   std::vector<std::pair<std::string, size_t>> iterations_;
   std::vector<std::pair<const tir::VarNode*, bool>>
-      thread_loops_;  // loop variables around that run over threads of a block
+      thread_loops_;  // enclosing loop variables that run over threads of a block
   std::vector<std::string> launched_;
-  std::unordered_map<const StmtNode*, std::vector<Buffer>> privates_;  // of one iteration, by loop
+  // buffers private to one iteration, by loop
+  std::unordered_map<const StmtNode*, std::vector<Buffer>> privates_;
   size_t num_slots_ = 0, num_views_ = 0, num_bounds_ = 0, num_allocations_ = 0;
 };
 

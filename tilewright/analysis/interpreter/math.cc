@@ -65,7 +65,7 @@ uint64_t low_bits(int64_t value, DataType dtype) {
                           : static_cast<uint64_t>(value) & ((uint64_t{1} << dtype.bits) - 1);
 }
 
-// Wraps around; a power to a negative number is rounded towards 0.
+// Integer power that wraps around; with a negative exponent the result is rounded towards 0.
 int64_t power(int64_t base, int64_t exponent, DataType dtype) {
   const bool is_inverse = exponent < 0 && !dtype.is_uint();
   if (is_inverse && base != 1 && base != -1) return 0;
@@ -77,7 +77,7 @@ int64_t power(int64_t base, int64_t exponent, DataType dtype) {
   return static_cast<int64_t>(result);
 }
 
-// x * y / 2 ** shift, to the nearest, halves upwards.
+// x * y / 2 ** shift, rounded to nearest, halves upwards.
 int64_t multiplied_and_shifted(int64_t x, int64_t y, int64_t shift) {
   __extension__ using Wide = __int128;
   if (shift <= 0) return x * y;

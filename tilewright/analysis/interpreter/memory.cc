@@ -9,8 +9,8 @@ Parting parting(const Strand* a, const Strand* b) {
   while (a->depth > b->depth) a = a->parent;
   while (b->depth > a->depth) b = b->parent;
   Parting last;
-  // the outermost level at which both are in one run but in different iterations; runs of one loop that
-  // followed each other never overlap
+  // the outermost level at which both are in the same run of a loop but in different iterations; successive
+  // runs of one loop never overlap
   for (; a && b && a != b; a = a->parent, b = b->parent) {
     if (a->run == b->run)
       last = {a, b};
@@ -51,8 +51,8 @@ Parting Memory::touch(int64_t begin, int64_t size, const Strand* strand, bool is
   return {};
 }
 
-// Why little has to be kept: of accesses that do not part, the later one parts from a future access wherever
-// the earlier one does, for the loops in which only the earlier one was have ended.
+// Little history is needed: if two accesses do not part, the later one parts from any future access wherever
+// the earlier one does, because the loops that only contained the earlier one have ended.
 Parting Memory::touch_unit(Touch* touch, const Strand* strand, bool is_write, bool* was_write) {
   if (Parting found = parting(touch->writer, strand)) return *was_write = true, found;
   if (is_write) {

@@ -1,4 +1,4 @@
-// The entry: arguments to memory, the call, what must hold after it.
+// The entry point: binds arguments to memory, runs the call, checks the outputs.
 #include "tilewright/analysis/interpreter/code.h"
 
 #include <fmt/format.h>
@@ -51,7 +51,7 @@ void Program::step(const Site& site) {
 
 namespace {
 
-// The memory of a tensor, as far as its elements reach.
+// The memory of a tensor, up to its last element.
 std::shared_ptr<Memory> memory_of(const runtime::Tensor& tensor, const Buffer& buffer) {
   auto memory = std::make_shared<Memory>();
   const runtime::Shape strides = tensor.strides();
@@ -91,7 +91,7 @@ void bind_tensor(const PrimFunc& func, size_t n, const runtime::Value& value, Vi
   view->strides = tensor.strides();
 }
 
-// A pointer without a buffer: lowered functions take the data of tensors.
+// Binds a parameter that is a pointer: lowered functions take the data of tensors.
 Scalar bind_pointer(size_t n, const runtime::Value& value, const tir::Var& param,
                     std::vector<std::shared_ptr<Memory>>* kept) {
   const runtime::Tensor tensor = value.as_tensor(fmt::format("argument {} ({})", n, param->name_hint));
@@ -123,7 +123,7 @@ void check_written(const View& view, const Buffer& buffer) {
   }
 }
 
-// However the run ends.
+// Reports the number of iterations however the run ends.
 struct StepCount {
   const Program& program;
   ~StepCount() {

@@ -119,7 +119,7 @@ std::optional<Scalar> convert(Scalar value, DataType from, DataType to) {
     if (!to.is_handle()) result.i = tir::wrap_int(value.i, to);
     return result;
   }
-  // straight to the target: through double, large integers would be rounded twice
+  // converted directly: through double, large integers would be rounded twice
   if (to.bits == 32)
     return float_scalar(is_wide_uint(from) ? static_cast<float>(static_cast<uint64_t>(value.i))
                                            : static_cast<float>(value.i));

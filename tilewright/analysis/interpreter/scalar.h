@@ -1,4 +1,4 @@
-// Exact arithmetic on single elements, and elements in memory.
+// Exact arithmetic on single elements, and access to elements in memory.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -29,29 +29,29 @@ inline Scalar float_scalar(double value) {
   return scalar;
 }
 
-/// The nearest value of the floating-point type `dtype`, ties to even.
+/// The value of the floating-point type `dtype` nearest to `value`, ties to even.
 double round_to(double value, DataType dtype);
 
-/// a op b over integers of `dtype`, wrapped; comparisons and logic give 0 or 1.  Nothing for a division by
-/// zero.
+/// a op b over integers of `dtype`, wrapping around; comparisons and logic give 0 or 1.  Nullopt for a
+/// division by zero.
 std::optional<int64_t> int_binary(ir::Kind op, int64_t a, int64_t b, DataType dtype);
-/// a op b over floats of `dtype`, rounded; a NaN operand makes min and max NaN.
+/// a op b over floats of `dtype`, rounded; min and max of a NaN operand are NaN.
 double float_binary(ir::Kind op, double a, double b, DataType dtype);
 int64_t float_compare(ir::Kind op, double a, double b);
 
-/// `value` of type `from` as `to`; nothing when a float does not fit in the integer type.
+/// `value` of type `from` converted to `to`; nullopt if a float does not fit in the integer type.
 std::optional<Scalar> convert(Scalar value, DataType from, DataType to);
 
-/// Bits of one value in memory: those of elements narrower than a byte lie side by side, without gaps.
+/// The bits of one value in memory; elements narrower than a byte are packed without gaps.
 inline int64_t bits_of(DataType dtype) { return int64_t{dtype.bits} * dtype.lanes; }
 
-/// The element of `dtype`, which has one lane, `bit` bits after `memory`; one narrower than a byte lies
-/// within a byte, the first at the lowest bits.
+/// The element of scalar type `dtype` at bit offset `bit` of `memory`; an element narrower than a byte lies
+/// within one byte, the first element in the lowest bits.
 Scalar load_element(const char* memory, int64_t bit, DataType dtype);
 void store_element(char* memory, int64_t bit, DataType dtype, Scalar value);
 
-/// The math operator `name` ("exp", "pow", "popcount") on up to four operands of `dtype`, rounded; false if
-/// there is none.
+/// Computes the math operator `name` ("exp", "pow", "popcount") on up to four operands of `dtype`, rounded;
+/// returns false if there is no such operator.
 bool math_operator(std::string_view name, const Scalar* args, size_t num_args, DataType dtype,
                    Scalar* result);
 

@@ -1,5 +1,4 @@
-// Sums of two terms with equal coefficients.  Digits of a number (x // c * c + x % c) are joined in
-// build_sum.cc.
+// Sums of two terms with equal coefficients.  build_sum.cc joins the digits of a number (x // c * c + x % c).
 #include "tilewright/arith/rule.h"
 
 namespace tilewright::arith {

@@ -1,5 +1,5 @@
-// Comparisons.  Sums are brought to one side, divided by common factors and freed of low digits and of
-// constant divisors before (build_compare.cc); `x < y` stands for y - x - 1 >= 0, `x == y` for x - y == 0.
+// Comparisons.  build_compare.cc first brings sums to one side and removes common factors, low digits and
+// constant divisors; `x < y` stands for y - x - 1 >= 0, `x == y` for x - y == 0.
 #include "tilewright/arith/rule.h"
 
 namespace tilewright::arith {

@@ -1,5 +1,5 @@
-// Floor division and remainder by something that is not a constant, or of what is not a sum.
-// Constant divisors of sums are handled in build_divmod.cc.
+// Floor division and remainder with a divisor that is not a constant, or a dividend that is not a sum.
+// build_divmod.cc handles constant divisors of sums.
 #include "tilewright/arith/rule.h"
 
 namespace tilewright::arith {

@@ -1,6 +1,6 @@
-// and, or, not.  `and` and `or` match as written: their right side may be defined only where the left side
-// asks for it. What one side says of the other through bounds is used before (import.cc simplifies the right
-// side under the left).
+// and, or, not.  `and` and `or` match as written: their right side may be defined only where it is evaluated.
+// Bounds that one side implies for the other are used earlier (import.cc simplifies the right side under the
+// left).
 #include "tilewright/arith/rule.h"
 
 namespace tilewright::arith {

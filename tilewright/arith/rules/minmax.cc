@@ -1,5 +1,5 @@
-// min and max.  Differences with a known sign, common summands and common factors are handled before
-// (build_minmax.cc).
+// min and max.  build_minmax.cc handles differences with a known sign, common summands and common factors
+// first.
 #include "tilewright/arith/rule.h"
 
 namespace tilewright::arith {
@@ -27,7 +27,7 @@ constexpr Rule kTable[] = {
     rule(max(max(x, c), d), max(x, d), d >= c),
     rule(min(max(x, c), d), d, c >= d),
     rule(max(min(x, c), d), d, c <= d),
-    rule(min(min(x, c), y), min(min(x, y), c)),  // constants outermost, so that they meet
+    rule(min(min(x, c), y), min(min(x, y), c)),  // constants move outwards, so that two of them meet
     rule(max(max(x, c), y), max(max(x, y), c)),
     // the same shifted
     rule(min(min(x + c, y), x), min(x, y), c >= 0),

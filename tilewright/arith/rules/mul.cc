@@ -1,4 +1,4 @@
-// Products of two terms, neither of which is a constant or (if small) a sum.
+// Products of two terms, neither of which is a constant or a small sum.
 #include "tilewright/arith/rule.h"
 
 namespace tilewright::arith {

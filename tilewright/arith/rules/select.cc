@@ -1,4 +1,4 @@
-// select(condition, value if it holds, value if not).
+// select(condition, value if true, value if false).
 #include "tilewright/arith/rule.h"
 
 namespace tilewright::arith {

@@ -1,4 +1,4 @@
-// Differences of two terms with equal coefficients.  Cancellation against min and max is in build_sum.cc.
+// Differences of two terms with equal coefficients.  build_sum.cc cancels against min and max.
 #include "tilewright/arith/rule.h"
 
 namespace tilewright::arith {

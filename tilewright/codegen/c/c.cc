@@ -70,7 +70,7 @@ void check_name(const IRModule& module) {
         .help("give it a global_symbol of letters, digits and _");
 }
 
-// Names that variables must not hide: functions of the unit and those of C that it calls.
+// Names that variables must not hide: functions of the unit, and C functions that it calls.
 std::set<std::string, std::less<>> callable_names(std::span<const ir::IRModule> modules) {
   std::set<std::string, std::less<>> names = {
       "NULL",     "INFINITY", "NAN",      "isnan",     "isinf",    "isfinite",      "memcpy",
@@ -98,7 +98,7 @@ std::set<std::string, std::less<>> callable_names(std::span<const ir::IRModule> 
   return names;
 }
 
-// What the functions bring in C, each text once.
+// The imported C texts of the functions, each once.
 std::string imported_c(std::span<const ir::IRModule> modules) {
   std::set<std::string> known;
   std::string all;
@@ -122,7 +122,7 @@ std::string bytes_literal(std::string_view bytes) {
   return text + "\n}";
 }
 
-// String literals of C99 may have 4095 characters; longer texts are arrays of their characters.
+// C99 limits string literals to 4095 characters; longer texts become arrays of characters.
 std::string array_of_text(const std::string& name, const std::string& text) {
   if (text.size() < 4000) return wrapped(fmt::format("const char {}[] = {};", name, quoted(text)));
   return fmt::format("const char {}[] = {};\n", name, bytes_literal(text + '\0'));
@@ -195,7 +195,7 @@ std::string CPrinter::signature() {
                      params.empty() ? "void" : fmt::format("{}", fmt::join(params, ", ")));
 }
 
-// What tw_parallel_for calls: the parallel body with the values it was made for.
+// The function that tw_parallel_for calls: it passes the captured values to the parallel body.
 std::string CPrinter::range_function() const {
   if (kind_ != lower::kParallelBody) return "";
   std::string members, values = "begin, end";
@@ -220,7 +220,7 @@ std::string CPrinter::comment() const {
   return fmt::format("// {}: checks its arguments and computes\n", func);
 }
 
-// What the loader shows in messages, and what may be written.
+// The description of the parameters for the loader: shown in messages, and which are written.
 std::string CPrinter::params_text() const {
   if (kind_ != lower::kEntry) return "";
   return array_of_text(TILEWRIGHT_PARAMS_PREFIX + name_, func_->attrs.get_string(lower::kKernelParams, "")) +
@@ -240,9 +240,9 @@ std::string CPrinter::print() {
   return text + "}\n\n" + range_function() + params_text();
 }
 
-// ---- what C99 writes its own way
+// ---- expressions with a form of their own in C99
 
-// Shortest decimal that is read back as the same number.
+// The shortest decimal that is read back as the same value.
 Code CPrinter::float_literal(double value, DataType dtype) const {
   c_type(dtype);
   if (is_small_float(dtype)) return {fmt::format("{:#x}", encode_float(value, float_format(dtype)))};
@@ -265,7 +265,7 @@ void CPrinter::thread_loop(const ForNode* node) {
       .help("build for a GPU target, or use parallel instead of bind");
 }
 
-// Small buffers of constant size live on the stack, others in temporary memory.
+// Small buffers of constant size are allocated on the stack, others in temporary memory.
 void CPrinter::alloc(const AllocBufferNode* node) {
   const Buffer& buffer = node->buffer;
   TILEWRIGHT_CHECK(buffer->shape.size() == 1, "buffer {} was not flattened before code generation",

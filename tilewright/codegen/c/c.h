@@ -1,5 +1,5 @@
-// C99 source from lowered modules.  The text stands alone: it includes nothing of tilewright, and a library
-// made of it exports what runtime/kernel_abi.h says.
+// Prints lowered modules as C99 source.  The text is self-contained: it includes no header of tilewright, and
+// a library made from it has the exports that runtime/kernel_abi.h defines.
 #pragma once
 #include <span>
 #include <string>
@@ -9,10 +9,11 @@
 
 namespace tilewright::codegen {
 
-/// The functions of `lowered`, as one translation unit.  Raises UserError for functions whose names are no
-/// identifiers of C, Unsupported for what C99 cannot say (vectors, float16, LLVM intrinsics).
+/// The functions of `lowered` as one translation unit.  Raises UserError for functions whose names are not C
+/// identifiers, Unsupported for values and operators that C99 lacks (vectors, float16, LLVM intrinsics).
 std::string emit_c(std::span<const ir::IRModule> lowered);
-/// What a library exports besides kernels: version, host variable, names, blob.  Goes behind emit_c's text.
+/// The exports of a library other than kernels: version, host variable, names, blob.  To be appended to
+/// emit_c's text.
 std::string emit_c_exports(std::span<const std::string> names, std::string_view blob);
 
 }  // namespace tilewright::codegen

@@ -1,4 +1,4 @@
-// Calls of operators and functions -> C.
+// Translates calls of operators and functions to C.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,7 +15,7 @@
 namespace tilewright::codegen {
 namespace {
 
-// functions of math.h by operator; the float32 form has an `f` at the end
+// math.h functions by operator; the float32 form has the suffix `f`
 struct MathRow {
   std::string_view op, function;
 };
@@ -97,7 +97,7 @@ Code CPrinter::math(const CallNode* node, std::string_view name) {
     throw Unsupported(node, "{} of dtype {} has no code in C", name, node->dtype.str())
         .help("cast to float32 first");
   const char* suffix = node->dtype.bits == 32 ? "f" : "";
-  type_name(node->dtype);  // refuses what C does not have
+  type_name(node->dtype);  // raises for types that C does not have
   return {fmt::format("{}{}({})", find_math(name)->function, suffix, arguments(node, 0))};
 }
 
@@ -120,7 +120,7 @@ Code CPrinter::whole_numbers(const CallNode* node, std::string_view name) {
 Code CPrinter::memory(const CallNode* node, std::string_view name) {
   if (name == "isnullptr") return {"!" + text(node->args[0], Level::kPrefix), Level::kPrefix};
   if (name == "undef") return {node->dtype.is_handle() ? "NULL" : "0"};
-  if (is_among(name, {"prefetch", "assume"})) return {};  // a hint that C does not know
+  if (is_among(name, {"prefetch", "assume"})) return {};  // a hint without a C equivalent
   if (name == "ret") {
     leave(node->args.empty() ? "0" : text(node->args[0]));
     return {};
@@ -147,7 +147,7 @@ Code CPrinter::memory(const CallNode* node, std::string_view name) {
   throw Unsupported(node, "operator {} has no code in C", name);
 }
 
-// peek(pointer, byte offset): members of what an entry is given have names
+// peek(pointer, byte offset): members of the entry's arguments are accessed by name
 Code CPrinter::peek(const CallNode* node) {
   struct Member {
     int64_t offset;
@@ -238,7 +238,7 @@ void CPrinter::leave_if(const std::string& failed) {
 }
 
 void CPrinter::fail(std::string_view kind, std::string_view message) {
-  // the text is no format
+  // the text must not be interpreted as a format
   const bool is_format = message.find('%') != std::string_view::npos;
   line(fmt::format("{}({}, {}{});", unit_.helper("raise"), quoted(kind), is_format ? "\"%s\", " : "",
                    quoted(message)));
@@ -255,7 +255,7 @@ Code CPrinter::raise(const CallNode* node) {
   std::string values;
   size_t at = 0;
   for (size_t n = 2; n < node->args.size(); ++n) {
-    // the type that the next conversion of the format asks for
+    // the type that the next conversion specifier expects
     while ((at = format.find('%', at)) != std::string::npos && format[at + 1] == '%') at += 2;
     const std::string_view conversion =
         at == std::string::npos ? std::string_view() : std::string_view(format).substr(at, 4);
@@ -297,7 +297,7 @@ Code CPrinter::call_parallel(const CallNode* node) {
   return {};
 }
 
-// The name of a DLTensor that describes the memory.
+// Defines a DLTensor that describes the memory; returns its name.
 std::string CPrinter::tensor_argument(const CallNode* node) {
   const TensorArgument tensor = tensor_argument_of(node);
   auto numbers = [&](const std::vector<PrimExpr>& list, std::string_view base) {

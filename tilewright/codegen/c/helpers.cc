@@ -1,4 +1,5 @@
-// Small functions that printed C carries for what its operators do not say: wrapping, rounding down, NaN.
+// Helper functions for printed C, for operations that C's operators do not provide: wrapping, rounding down,
+// NaN.
 #include <fmt/format.h>
 
 #include <cctype>
@@ -13,7 +14,8 @@ namespace {
 struct Helper {
   std::string_view name;
   enum Of { kSigned, kUnsigned, kFloat, kAny } of;
-  // {T} the type, {U} its unsigned form for arithmetic, {D} the dtype, {B} its bits, {F} "f" for float32
+  // {T} the type, {U} its unsigned form for arithmetic, {D} the dtype, {B} its number of bits, {F} "f" for
+  // float32
   std::string_view text;
 };
 
@@ -150,7 +152,7 @@ static int32_t tw_parallel_for(TilewrightParallelBody body, void* closure, int64
 }
 )";
 
-// malloc aligns to what numbers need, which is enough for C
+// malloc aligns for every scalar type, which is enough for C
 constexpr std::string_view kWorkspaceAlloc = R"(static void* tw_workspace_alloc(int64_t bytes) {
   if (__tilewright_host) return __tilewright_host->workspace_alloc((uint64_t)bytes, 64);
   void* memory = malloc(bytes > 0 ? (size_t)bytes : 1);
@@ -175,7 +177,7 @@ std::string dtype_text() {
   return text + "    default: return \"unknown\";\n  }\n}\n";
 }
 
-// Arithmetic of narrow types happens in int, of which the product of two uint16_t may be too large.
+// Arithmetic on narrow types is done in int, in which a product of two uint16_t may overflow.
 std::string unsigned_type(DataType dtype) { return c_type(DataType::uint(std::max<int>(dtype.bits, 32))); }
 
 bool applies(const Helper& helper, DataType dtype) {
@@ -201,7 +203,7 @@ std::string CUnit::helper(std::string_view name, DataType dtype) {
   if (helpers.count(symbol)) return symbol;
   for (const Helper& helper : kHelpers) {
     if (helper.name != name || !applies(helper, dtype)) continue;
-    // shifts and counts see the bits of the type itself
+    // shifts and bit counts need the exact width of the type
     const bool is_exact = name.starts_with("shift") || name == "popcount" || name == "clz";
     const std::string wide = dtype.is_float() ? ""
                              : is_exact       ? c_type(DataType::uint(dtype.bits))

@@ -8,34 +8,35 @@
 
 namespace tilewright::codegen {
 
-/// What the functions of one translation unit need from its head.
+/// Declarations and definitions that the functions of a translation unit need before them.
 struct CUnit {
-  std::set<std::string, std::less<>> functions;  // of the unit, and of C libraries: no variable may hide them
-  std::map<std::string, std::string> externs;    // declarations by name
-  std::map<std::string, std::string> helpers;    // definitions by name (helpers.cc)
-  std::string imported;                          // C that the program brought
+  // of the unit and of C libraries: variables must not hide them
+  std::set<std::string, std::less<>> functions;
+  std::map<std::string, std::string> externs;  // declarations by name
+  std::map<std::string, std::string> helpers;  // definitions by name (helpers.cc)
+  std::string imported;                        // C source imported by the program
   std::set<std::string> headers = {"math.h", "stdbool.h", "stdint.h"};
 
-  /// Whether imported C says what `name` is.
+  /// True if imported C declares or defines `name`.
   bool is_imported(std::string_view name) const;
-  /// The call name of helper `name` for `dtype`, e.g. "tw_max_float32"; its definition is added.
+  /// The name of helper `name` for `dtype`, e.g. "tw_max_float32"; adds its definition.
   std::string helper(std::string_view name, DataType dtype);
   /// The same for helpers without a dtype: "raise", "parallel_for", "dtype_text",
   /// "workspace_alloc".
   std::string helper(std::string_view name);
   std::string reinterpret(DataType from, DataType to);
-  /// Functions between float or double and the bits of small floats.
+  /// The name of the conversion between float or double and the bits of a small float; adds its definition.
   std::string narrow_float(DataType from, DataType to);
   std::string widen_float(DataType from);
 };
 
-/// "int32_t", for small floats the type of their bits; raises Unsupported for types that C99 does not have.
+/// "int32_t"; for small floats, the type of their bits.  Raises Unsupported for types that C99 does not have.
 std::string c_type(DataType dtype);
 
 class CPrinter final : public SourcePrinter {
  public:
   CPrinter(CUnit& unit, const IRModule& module, const std::string& name, const PrimFuncNode* func);
-  /// The whole definition, after what it needs just before it (the closure of a parallel body).
+  /// The whole definition, preceded by definitions that it alone needs (the closure of a parallel body).
   std::string print();
 
  private:
@@ -78,7 +79,7 @@ class CPrinter final : public SourcePrinter {
   const std::string name_;
   const std::string kind_;
   int64_t stack_bytes_ = 0;
-  // what handles of an entry point to
+  // the kind of struct that a handle of an entry points to
   enum class Described { kArgs, kTensor, kExtents };
   std::unordered_map<const VarNode*, Described> described_;
 };

@@ -1,4 +1,4 @@
-// float8, float16 and bfloat16 in C: numbers of 8 or 16 bits, and functions between them and float.
+// float8, float16 and bfloat16 in C: integers of 8 or 16 bits, and conversions to and from float.
 #include "tilewright/support/small_float.h"
 
 #include "tilewright/codegen/c/printer.h"

@@ -1,4 +1,4 @@
-// Calls of tir/op.h operators -> LLVM.
+// Translates calls of tir/op.h operators to LLVM IR.
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/TargetParser/Triple.h>
 
@@ -10,7 +10,7 @@
 namespace tilewright::codegen {
 namespace {
 
-// math operators that are one LLVM intrinsic, or one instruction after it
+// math operators that are one LLVM intrinsic, possibly followed by one instruction
 struct MathRow {
   std::string_view name;
   llvm::Intrinsic::ID id;
@@ -23,7 +23,7 @@ constexpr MathRow kMath[] = {
     {"fma", llvm::Intrinsic::fma},         {"popcount", llvm::Intrinsic::ctpop},
 };
 
-// functions of the C library, called lane by lane; the float32 form has an `f` at the end
+// C library functions, called lane by lane; the float32 form has the suffix `f`
 constexpr std::string_view kLibm[] = {"exp",   "exp2", "exp10", "log",      "log2",  "log10", "log1p",
                                       "sin",   "cos",  "tan",   "asin",     "acos",  "atan",  "sinh",
                                       "cosh",  "tanh", "asinh", "acosh",    "atanh", "erf",   "pow",
@@ -48,7 +48,7 @@ llvm::Value* FunctionEmitter::emit_call(const CallNode* node) {
   TILEWRIGHT_CHECK(op, "a call of something that is neither an operator nor a function");
   std::string_view name = op->name;
   if (name.starts_with("tir.")) name.remove_prefix(4);
-  // what a call computes is data again, also inside an index
+  // the result of a call is data, also inside an index
   const bool outer = std::exchange(in_index_, false);
   llvm::Value* value = emit_builtin(node, name);
   in_index_ = outer;
@@ -120,7 +120,7 @@ llvm::Value* FunctionEmitter::emit_math(const CallNode* node, std::string_view n
   return nullptr;
 }
 
-// What is written with operators: sigmoid, rsqrt and the tests of floats.
+// Operators expressed by other operations: sigmoid, rsqrt and the tests of floats.
 llvm::Value* FunctionEmitter::emit_classify(const CallNode* node, std::string_view name) {
   static constexpr std::string_view kNames[] = {"sigmoid", "rsqrt", "isnan", "isinf", "isfinite"};
   if (!is_among(name, kNames)) return nullptr;
@@ -143,7 +143,7 @@ llvm::Value* FunctionEmitter::emit_classify(const CallNode* node, std::string_vi
                          : builder_.CreateFCmpONE(magnitude, infinity);
 }
 
-// f(x) lane by lane, from the C library
+// Calls the C library function f(x) lane by lane.
 llvm::Value* FunctionEmitter::emit_libm(const CallNode* node, std::string_view name) {
   const DataType element = node->dtype.element();
   if (element != kFloat32 && element != DataType::float_(64))
@@ -171,7 +171,7 @@ llvm::Value* FunctionEmitter::emit_libm(DataType dtype, std::string_view name,
   return result;
 }
 
-// Shifts by the width or more have no value in LLVM: x << n is 0 then, x >> n all sign bits.
+// In LLVM, shifts by the width or more are undefined; here x << n is then 0, and x >> n is all sign bits.
 llvm::Value* FunctionEmitter::emit_integer_op(const CallNode* node, std::string_view name) {
   static constexpr std::string_view kNames[] = {"bitwise_and", "bitwise_or",  "bitwise_xor", "bitwise_not",
                                                 "shift_left",  "shift_right", "abs",         "clz"};
@@ -249,7 +249,7 @@ llvm::Value* FunctionEmitter::emit_extern(const CallNode* node) {
   return builder_.CreateCall(module_.external(name->value, result, types), args);
 }
 
-// call_llvm_intrin("llvm.name" or its number, [number of arguments that pick the overload,] args...)
+// call_llvm_intrin("llvm.name" or its number, [number of arguments that select the overload,] args...)
 llvm::Value* FunctionEmitter::emit_intrinsic(const CallNode* node) {
   const auto* name = node->args.empty() ? nullptr : node->args[0].as<StringImmNode>();
   if (!name)
@@ -257,7 +257,7 @@ llvm::Value* FunctionEmitter::emit_intrinsic(const CallNode* node) {
   const llvm::Intrinsic::ID id = llvm::Function::lookupIntrinsicID(name->value);
   if (id == llvm::Intrinsic::not_intrinsic)
     throw UserError(node, "call_llvm_intrin: there is no intrinsic \"{}\"", name->value);
-  // of another architecture's intrinsics LLVM makes nothing, and ends the process
+  // LLVM cannot compile intrinsics of another architecture, and ends the process
   const llvm::Triple triple(module_.module.getTargetTriple());
   const std::string ours = llvm::Triple::getArchTypePrefix(triple.getArch()).str();
   if (llvm::Function::isTargetIntrinsic(id) &&
@@ -294,7 +294,7 @@ llvm::Value* FunctionEmitter::emit_vector_halves(const CallNode* node, std::stri
   return builder_.CreateShuffleVector(a, lanes);
 }
 
-// What a member of a struct is aligned to.
+// The alignment of a struct member.
 llvm::Align FunctionEmitter::member_align(DataType dtype) const {
   const lower::KernelAbi& abi = module_.target.abi;
   const int64_t bytes = dtype.num_bytes();

@@ -1,4 +1,4 @@
-// dot_add -> the instruction that does it, or multiplications.
+// Translates dot_add to a dot product instruction, or to multiplications.
 //   x86      vpdpbusd (AVX512-VNNI, AVX-VNNI): uint8 * int8;  vdpbf16ps (AVX512-BF16)
 //   AArch64  sdot, udot of NEON and of SVE
 // vpdpbusd takes one unsigned and one signed operand: int8 * int8 is (a + 128) * b - 128 * b.
@@ -14,7 +14,7 @@
 namespace tilewright::codegen {
 namespace {
 
-// Of the widths of one instruction that for `bits`; 0 if there is none.
+// The intrinsic for vectors of `bits`; 0 if there is none.
 llvm::Intrinsic::ID by_width(uint64_t bits, llvm::Intrinsic::ID of_128, llvm::Intrinsic::ID of_256,
                              llvm::Intrinsic::ID of_512) {
   return bits == 128 ? of_128 : bits == 256 ? of_256 : bits == 512 ? of_512 : llvm::Intrinsic::not_intrinsic;
@@ -43,7 +43,7 @@ class Dot {
   bool is_signed(const PrimExpr& e) const { return e->dtype.is_int(); }
   uint64_t bits() const { return 32 * static_cast<uint64_t>(lanes_); }
 
-  // One group as all groups: its bits as one number that is broadcast.
+  // Broadcasts one group to all groups, as a single integer of the group's bits.
   llvm::Value* spread(llvm::Value* group) {
     llvm::Type* element = llvm::cast<llvm::FixedVectorType>(group->getType())->getElementType();
     auto* all = llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes_ * dot_.group));
@@ -94,7 +94,7 @@ class Dot {
     return b_.CreateIntrinsic(id, {}, {sum, b_.CreateBitCast(x, type), b_.CreateBitCast(y, type)});
   }
 
-  // Every group-th lane, from the k-th on, as what is added.
+  // Every group-th lane, from the k-th on, converted to the type of the sum.
   llvm::Value* widened(llvm::Value* x, const PrimExpr& e, int k) {
     std::vector<int> places;
     for (int n = 0; n < lanes_; ++n) places.push_back(n * dot_.group + k);
@@ -126,7 +126,7 @@ class Dot {
 llvm::Value* FunctionEmitter::emit_dot_add(const CallNode* node) {
   const DotAdd dot = tir::dot_add(node);
   llvm::Value *sum = emit(dot.sum), *a = emit(dot.a), *b = emit(dot.b);
-  auto as_vector = [&](llvm::Value* value) {  // one lane is a scalar
+  auto as_vector = [&](llvm::Value* value) {  // a single lane is a scalar
     if (value->getType()->isVectorTy()) return value;
     return builder_.CreateInsertElement(
         llvm::PoisonValue::get(llvm::FixedVectorType::get(value->getType(), 1)), value, uint64_t{0});

@@ -1,4 +1,4 @@
-// Turns lowered TIR (lower/lowered.h) into LLVM IR: one FunctionEmitter per function, sharing a
+// Translates lowered TIR (lower/lowered.h) to LLVM IR: one FunctionEmitter per function, sharing a
 // ModuleEmitter.
 #pragma once
 #include <llvm/IR/IRBuilder.h>
@@ -17,21 +17,22 @@
 namespace tilewright::codegen {
 using namespace tir;
 
-/// Whether values of `dtype` are their bits in registers too, without arithmetic: bfloat16 and float8.
+/// True if values of `dtype` are kept in registers as their bits, without arithmetic: bfloat16 and float8.
 bool is_bits_only(DataType dtype);
 /// The LLVM type of a value of `dtype` in a register: bool is i1, bfloat16 its 16 bits, a handle `ptr`.
-/// Raises Unsupported for types that have no code here (sub-byte integers, scalable vectors).
+/// Raises Unsupported for types that cannot be compiled (sub-byte integers, scalable vectors).
 llvm::Type* llvm_type(llvm::LLVMContext& context, DataType dtype);
 /// The same in memory, where a bool is one byte.
 llvm::Type* llvm_memory_type(llvm::LLVMContext& context, DataType dtype);
 
-/// Whether one instruction loads numbers of `dtype`, a vector, that lie `stride` apart, and is the best way.
+/// True if one instruction can load the vector `dtype` from elements that are `stride` apart, and is the
+/// fastest way.
 bool loads_by_stride(const NativeTarget& target, DataType dtype, int64_t stride);
 
 /// Position of the function pointers in TilewrightHost, after its two 32-bit fields.
 enum class HostMember { kParallelFor, kSetError, kWorkspaceAlloc, kWorkspaceFree, kCallPacked };
 
-/// One LLVM module while it is being filled.
+/// One LLVM module under construction.
 class ModuleEmitter {
  public:
   ModuleEmitter(llvm::Module& module, const NativeTarget& target) : module(module), target(target) {}
@@ -41,21 +42,22 @@ class ModuleEmitter {
 
   /// The function `name` of the lowered module; raises InternalError if there is none.
   llvm::Function* function(const std::string& name) const;
-  /// A C function of the process or of libraries.
+  /// A C function of the process or of a library.
   llvm::FunctionCallee external(const std::string& name, llvm::Type* result, std::vector<llvm::Type*> params,
                                 bool is_variadic = false);
   /// Address of constant text that ends with 0.
   llvm::Constant* text(const std::string& value);
-  /// The `const TilewrightHost*` of this library, null under a foreign host; and one of its functions.
+  /// The `const TilewrightHost*` of this library, null under another host; and one of its functions.
   llvm::Value* load_host(llvm::IRBuilder<>& builder);
   llvm::Value* host_member(llvm::IRBuilder<>& builder, llvm::Value* host, HostMember member);
-  /// size_t of C, and a number of bytes as one.
+  /// The type size_t of C; and a number of bytes converted to it.
   llvm::IntegerType* size_type();
   llvm::Value* as_size(llvm::IRBuilder<>& builder, llvm::Value* bytes);
-  // Functions of this module that use the host, or do without (helpers.cc)
-  /// i32 raise(kind, message): -1; it is the current error of the host, of tvm-ffi, or nobody's.
+  // Functions of this module that use the host if there is one (helpers.cc).
+  /// i32 raise(kind, message): returns -1 and sets the current error of the host or of tvm-ffi, if there is
+  /// either.
   llvm::Function* raise_function();
-  /// i32 raise_format(kind, format, ...): the same with numbers and texts as printf takes them.
+  /// i32 raise_format(kind, format, ...): the same with values, formatted like printf.
   llvm::Function* raise_format_function(bool is_long);
   /// ptr alloc(i64 bytes, i64 alignment), null after an error;  void free(ptr).
   llvm::Function* workspace_alloc_function();
@@ -64,8 +66,8 @@ class ModuleEmitter {
   llvm::Function* dtype_text_function();
   /// i64 power(i64 x, i64 y): x^y of an unsigned y (integer_power.cc).
   llvm::Function* power_function();
-  /// i32 check_registers(): 0 if those of SVE or RVV are as wide as the code needs, else -1 after an error
-  /// (register_width.cc).
+  /// i32 check_registers(): 0 if the registers of SVE or RVV are as wide as the code requires, else -1 after
+  /// an error (register_width.cc).
   llvm::Function* check_registers_function();
   /// i32 allow_tiles(): 0 if the process may use tile registers, else -1 after an error (matrix_tiles.cc).
   llvm::Function* allow_tiles_function();
@@ -77,9 +79,9 @@ class ModuleEmitter {
   void export_params(const std::string& name, const std::string& description);
   llvm::Function* declare(const std::string& name, const PrimFuncNode* func);
   void set_attributes(llvm::Function* function, const PrimFuncNode* func);
-  /// Tells LLVM how wide registers of SVE and RVV are at least (register_width.cc).
+  /// Tells LLVM the minimum width of SVE and RVV registers (register_width.cc).
   void set_register_width(llvm::Function* function) const;
-  /// What LLVM calls for float16 on CPUs that cannot convert it (half.cc).
+  /// Defines the functions that LLVM calls for float16 on CPUs without conversion instructions (half.cc).
   void define_half_conversions();
   llvm::Function* helper(const char* name, llvm::Type* result, std::vector<llvm::Type*> params,
                          bool is_variadic = false);
@@ -87,7 +89,7 @@ class ModuleEmitter {
   std::unordered_map<std::string, llvm::Constant*> texts_;
 };
 
-/// Fills the body of one function.
+/// Emits the body of one function.
 class FunctionEmitter {
  public:
   FunctionEmitter(ModuleEmitter& module, llvm::Function* function, const PrimFuncNode* func);
@@ -110,10 +112,11 @@ class FunctionEmitter {
   llvm::Value* emit_min_max(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_logic(const BinaryOpNode* node);
   llvm::Value* emit_cast(DataType from, DataType to, llvm::Value* value);
-  /// Between the bits of small floats and other values (small_float.cc).
+  /// Conversions between the bits of small floats and other values (small_float.cc).
   llvm::Value* widen_float(llvm::Value* bits, DataType from);
   llvm::Value* narrow_float(llvm::Value* value, DataType from, DataType to);
-  /// bfloat16 of select(abs(x) < 2^-126, x * 0, x), if an instruction takes denormals for 0; else null.
+  /// bfloat16 of select(abs(x) < 2^-126, x * 0, x) by an instruction that flushes denormals to 0; null if
+  /// there is none.
   llvm::Value* emit_flushed_bfloat16(const CastNode* cast);
   llvm::Value* emit_ramp(const RampNode* node);
   llvm::Value* emit_shuffle(const ShuffleNode* node);
@@ -129,10 +132,10 @@ class FunctionEmitter {
                             llvm::Value* mask);
   void emit_store(const BufferStoreNode* node);
   llvm::Value* pointer_of(const Buffer& buffer);
-  // may_leave  the element may lie outside of the buffer, because a mask keeps the access from it
+  // may_leave  the element may lie outside of the buffer, in which case a mask disables the access
   llvm::Value* element_pointer(const Buffer& buffer, const PrimExpr& index, bool may_leave = false);
   llvm::Value* element_pointer(const Buffer& buffer, llvm::Value* offset, bool may_leave = false);
-  /// What the register value is in memory, and back: bool is widened to bytes.
+  /// Converts a register value to its form in memory, and back: a bool is widened to a byte.
   llvm::Value* to_memory(llvm::Value* value, DataType dtype);
   llvm::Value* from_memory(llvm::Value* value, DataType dtype);
   void emit_alloc(const AllocBufferNode* node);
@@ -150,7 +153,7 @@ class FunctionEmitter {
   llvm::Value* emit_sine(const CallNode* node, bool is_cosine);
   llvm::Value* emit_power(const CallNode* node);  // power.cc
   llvm::Value* emit_small_power(llvm::Value* x, double y);
-  /// One of two values, of which only the chosen one is computed.
+  /// Selects one of two values; only the selected one is computed.
   llvm::Value* emit_branches(llvm::Value* condition, const std::function<llvm::Value*()>& if_true,
                              const std::function<llvm::Value*()>& if_false);
   llvm::Value* emit_integer_op(const CallNode* node, std::string_view name);
@@ -179,7 +182,7 @@ class FunctionEmitter {
   void workspace_free(llvm::Value* pointer);
   /// Leaves the function with -1 if `status` is not 0.
   void return_if_failed(llvm::Value* status);
-  /// Frees what is allocated here and returns.
+  /// Frees the workspaces allocated here and returns.
   void emit_return(llvm::Value* status);
 
   // ---- statements (stmt.cc)
@@ -192,7 +195,7 @@ class FunctionEmitter {
   void emit_assert(const AssertStmtNode* node);
   void emit_let_stmt(const LetStmtNode* node);
   llvm::BasicBlock* new_block(const char* name);
-  /// Goes to `target` unless the current block has ended already.
+  /// Branches to `target` unless the current block has ended already.
   void branch_to(llvm::BasicBlock* target);
   bool has_ended() const { return builder_.GetInsertBlock()->getTerminator() != nullptr; }
   void free_above(size_t depth);
@@ -212,23 +215,22 @@ class FunctionEmitter {
 
   // ---- hints of loops (memory.cc)
   static constexpr uint32_t kSecondCache = 2, kAllCaches = 3;
-  /// Fetches the line at `pointer` to the second cache, or to the first as well; alone, if it is to be
-  /// written.
+  /// Prefetches the line at `pointer` into L2, or into L1 as well; exclusively, if it is going to be written.
   void fetch_line(llvm::Value* pointer, uint32_t place, bool is_written = false);
-  /// Fetches what lies ahead of `pointer`, from which `load` reads, if its loop says so.
+  /// Prefetches ahead of `pointer`, from which `load` reads, if its loop requests it.
   void prefetch_ahead(llvm::Value* pointer, const BufferLoadNode* load);
-  /// What the annotations of a loop, whose variable has a value, say of its body.
+  /// Applies the annotations of a loop, whose variable has a value, to its body.
   void begin_hints(const ForNode* node);
 
-  /// What vectors that move along a loop say of others: these are to be fetched.
+  /// A request to prefetch vectors at some distance from vectors that move along a loop.
   struct Prefetch {
     const VarNode* loop_var = nullptr;
-    llvm::Value* distance = nullptr;                  // in bytes
-    uint32_t place = kAllCaches;                      // where to
-    uint64_t bytes = 0;                               // of the next panel, to fetch from there on
-    std::vector<const BufferLoadNode*> fetched = {};  // what follows these
+    llvm::Value* distance = nullptr;                  // prefetch distance in bytes
+    uint32_t place = kAllCaches;                      // cache level
+    uint64_t bytes = 0;                               // size of the next panel to prefetch from there on
+    std::vector<const BufferLoadNode*> fetched = {};  // loads of vectors that are prefetched already
   };
-  /// Which of the turns that read the same panel this one is.
+  /// The number of the current iteration among those that read the same panel.
   struct PanelTurn {
     llvm::Value* number = nullptr;
     uint64_t count = 1;
@@ -246,18 +248,18 @@ class FunctionEmitter {
   llvm::IntegerType *i8_, *i32_, *i64_;
   llvm::PointerType* ptr_;
   std::unordered_map<const VarNode*, llvm::Value*> values_;
-  std::vector<llvm::Value*> workspaces_;  // live here, innermost last
+  std::vector<llvm::Value*> workspaces_;  // allocated and not yet freed, innermost last
   std::vector<LoopContext> loops_;
-  Prefetch near_, writes_, next_panel_;  // of the innermost loop that asks for it
+  Prefetch near_, writes_, next_panel_;  // requests of the innermost loop that has one
   PanelTurn panel_turn_;
   uint64_t stack_bytes_ = 0;
   bool in_index_ = false;
-  bool may_not_count_ = false;  // in a value of a Select, which may take the other
-  std::unordered_map<const ForNode*, TileNest> tile_nests_;  // by their outermost loops
-  std::unordered_set<const Object*> left_out_;               // statements that such a nest does
+  bool may_not_count_ = false;  // inside a value of a Select that may not be selected
+  std::unordered_map<const ForNode*, TileNest> tile_nests_;  // by their outermost loop
+  std::unordered_set<const Object*> left_out_;               // statements that such a nest replaces
   bool uses_tiles_ = false, has_one_tile_config_ = false;
   llvm::AllocaInst* idle_tile_ = nullptr;  // memory that is written and never read
-  bool has_vectors_ = false;               // the function was vectorised by a schedule
+  bool has_vectors_ = false;               // a schedule vectorised the function
 };
 
 }  // namespace tilewright::codegen

@@ -1,4 +1,4 @@
-// Expressions -> LLVM values.
+// Translates expressions to LLVM values.
 #include <llvm/IR/Intrinsics.h>
 
 #include "tilewright/codegen/llvm/emitter.h"
@@ -12,8 +12,8 @@ namespace {
 
 bool is_signed(DataType dtype) { return dtype.is_int(); }
 
-// Evaluating `expr` where the program would not may read outside of a buffer, divide by zero or have an
-// effect.
+// True if `expr` may be evaluated where the program would not: it cannot read outside of a buffer, divide by
+// zero or have an effect.
 bool is_safe_to_speculate(const PrimExpr& expr) {
   bool safe = true;
   walk(
@@ -76,7 +76,7 @@ llvm::Value* FunctionEmitter::emit(const PrimExpr& expr) {
     case Kind::kSelect: {
       const auto* select = static_cast<const SelectNode*>(node);
       llvm::Value* condition = emit(select->condition);
-      // both are computed, also the one that the condition keeps from dividing by zero
+      // both values are computed, also one that the condition protects from dividing by zero
       const bool outer = std::exchange(may_not_count_, true);
       llvm::Value* true_value = emit(select->true_value);
       llvm::Value* false_value = emit(select->false_value);
@@ -115,7 +115,7 @@ llvm::Value* FunctionEmitter::emit_binary(const BinaryOpNode* node) {
   const bool real = dtype.is_float();
   TILEWRIGHT_CHECK(!is_bits_only(dtype), "arithmetic on {} was not widened before code generation",
                    dtype.str());
-  // signed index arithmetic does not overflow (arith/analyzer.h); data wraps, as in numpy
+  // signed index arithmetic does not overflow (arith/analyzer.h); data wraps around, as in numpy
   const bool no_wrap = in_index_ && is_signed(dtype);
   switch (node->kind) {
     case Kind::kAdd: return real ? builder_.CreateFAdd(a, b) : builder_.CreateAdd(a, b, "", false, no_wrap);
@@ -133,14 +133,14 @@ llvm::Value* FunctionEmitter::emit_binary(const BinaryOpNode* node) {
   }
 }
 
-// Machine division traps for x / 0 and for INT_MIN / -1.  Data may hold both: x / 0 = 0, x % 0 = 0 as numpy
-// gives (without its warning), INT_MIN / -1 wraps.
+// Division instructions trap for x / 0 and for INT_MIN / -1.  Data may contain both: x / 0 = 0, x % 0 = 0 as
+// in numpy (without its warning), and INT_MIN / -1 wraps around.
 llvm::Value* FunctionEmitter::emit_division(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b) {
   return emit_truncated(node, node->kind == Kind::kDiv, a, b);
 }
 
-// With the sign of b, as numpy.mod: the exact remainder of C, and b where signs differ.  a - floor(a / b) * b
-// is something else where the quotient is rounded, or b infinite.
+// The result has the sign of b, as in numpy.mod: C's exact remainder, plus b where the signs differ.  a -
+// floor(a / b) * b is different if the quotient is rounded, or b is infinite.
 llvm::Value* FunctionEmitter::emit_float_remainder(llvm::Value* a, llvm::Value* b) {
   llvm::Value *rest = emit_remainder(a, b), *zero = llvm::Constant::getNullValue(a->getType());
   llvm::Value* differ =
@@ -150,7 +150,7 @@ llvm::Value* FunctionEmitter::emit_float_remainder(llvm::Value* a, llvm::Value* 
   return builder_.CreateSelect(builder_.CreateFCmpOEQ(rest, zero), signed_zero, moved);
 }
 
-// Floor division by a power of two is a shift; else the truncated quotient is one too large where the signs
+// Floor division by a power of two is a shift; otherwise the truncated quotient is one too large if the signs
 // differ and there is a remainder.
 llvm::Value* FunctionEmitter::emit_floor_division(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b) {
   const bool is_div = node->kind == Kind::kFloorDiv;
@@ -223,7 +223,7 @@ llvm::Value* FunctionEmitter::emit_compare(Kind kind, DataType dtype, llvm::Valu
   throw InternalError("operation {} has no code", static_cast<int>(kind));
 }
 
-// A NaN in either operand is the result.  max(x, c) is one instruction: `c > x ? c : x` gives x when x is
+// If either operand is NaN, so is the result.  max(x, c) is one instruction: `c > x ? c : x` gives x if x is
 // NaN.
 llvm::Value* FunctionEmitter::emit_min_max(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b) {
   const Kind order = node->kind == Kind::kMin ? Kind::kLT : Kind::kGT;
@@ -234,7 +234,7 @@ llvm::Value* FunctionEmitter::emit_min_max(const BinaryOpNode* node, llvm::Value
   return builder_.CreateSelect(builder_.CreateFCmpUNO(a, a), a, chosen);
 }
 
-// `a and b` with a b that must not be evaluated where a is false becomes a branch.
+// `a and b` becomes a branch if b must not be evaluated when a is false.
 llvm::Value* FunctionEmitter::emit_logic(const BinaryOpNode* node) {
   const bool is_and = node->kind == Kind::kAnd;
   llvm::Value* a = emit(node->a);
@@ -278,7 +278,8 @@ llvm::Value* FunctionEmitter::emit_cast(DataType from, DataType to, llvm::Value*
   if (to.is_float())
     return from_signed ? builder_.CreateSIToFP(value, type) : builder_.CreateUIToFP(value, type);
   if (!from.is_float()) return builder_.CreateIntCast(value, type, from_signed);
-  // out of range there is no right answer, but there must be one value: freeze; narrow types wrap as in C
+  // out-of-range values have no defined result, but must have a single one: freeze; narrow types wrap around
+  // as in C
   if (to.is_uint() && to.bits == 64) return builder_.CreateFreeze(builder_.CreateFPToUI(value, type));
   const int wide_bits = to.bits == 64 || (to.is_uint() && to.bits == 32) ? 64 : 32;
   llvm::Type* wide = llvm_type(context_, DataType::int_(wide_bits, to.lanes));
@@ -298,8 +299,8 @@ llvm::Value* FunctionEmitter::emit_ramp(const RampNode* node) {
   return builder_.CreateAdd(splat(base, lanes), steps, "", false, no_wrap);
 }
 
-// Lane numbers count through all vectors; every vector is first taken apart, LLVM puts the shuffle together
-// again.
+// Lane numbers count through all vectors; every vector is first split into lanes, and LLVM recombines them to
+// a shuffle.
 llvm::Value* FunctionEmitter::emit_shuffle(const ShuffleNode* node) {
   std::vector<llvm::Value*> lanes;
   for (const PrimExpr& vector : node->vectors) {

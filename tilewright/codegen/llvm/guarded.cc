@@ -15,23 +15,23 @@ namespace {
 
 enum Reason { kOutOfMemory = 1, kFatal = 2 };
 
-// Where the innermost guarded call of a thread begins.
+// The place to which the innermost guarded call of a thread jumps on failure.
 struct Escape {
   jmp_buf place;
   Escape* outer;
-  char text[400];  // what LLVM said
+  char text[400];  // LLVM's message
 };
 thread_local Escape* innermost = nullptr;
 std::new_handler previous_handler = nullptr;
 
-// Called by operator new, of any library of the process, when there is no memory.
+// Called by operator new of any library of the process when there is no memory.
 void on_no_memory() {
   if (innermost) longjmp(innermost->place, kOutOfMemory);
   if (!previous_handler) throw std::bad_alloc();
   previous_handler();
 }
 
-// The same of LLVM's own use of malloc.
+// The same for LLVM's own calls of malloc.
 void on_no_memory_of_llvm(void*, const char*, bool) { on_no_memory(); }
 
 [[noreturn]] void refuse_fatal(const std::string& text) {
@@ -39,8 +39,8 @@ void on_no_memory_of_llvm(void*, const char*, bool) { on_no_memory(); }
       .help("an intrinsic may need a CPU or feature that the target lacks");
 }
 
-// What LLVM cannot compile ends the process unless somebody leaves: an intrinsic of a CPU that the target is
-// not.
+// LLVM ends the process for code that it cannot compile, such as an intrinsic of another CPU, unless the
+// handler does not return.
 [[noreturn]] void on_fatal_error(void*, const char* reason, bool) {
   const llvm::StringRef text = llvm::StringRef(reason).trim();
   if (!innermost) refuse_fatal(text.str());
@@ -58,7 +58,7 @@ void install_handlers() {
   (void)done;
 }
 
-// Also when `call` throws.
+// Restores the state, also if `call` throws.
 struct Leave {
   Escape* outer;
   ~Leave() { innermost = outer; }

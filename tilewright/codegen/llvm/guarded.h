@@ -1,4 +1,4 @@
-// Calls of LLVM that memory may run out in.
+// Calls LLVM so that running out of memory, or a fatal error of LLVM, does not end the process.
 #pragma once
 #include <optional>
 #include <type_traits>
@@ -10,11 +10,12 @@ namespace guarded_detail {
 void run(void (*call)(void*), void* body);
 }
 
-/// What `body`, which calls LLVM, gives.  LLVM is built without exceptions: thrown through its functions they
-/// leave its tables half changed, and destructors then free what is none of theirs.  Memory that runs out,
-/// and what LLVM calls a fatal error, therefore end `body` without a destructor, as
-/// llvm::CrashRecoveryContext does; what it held is lost.  So `body` owns what it changes and takes no lock.
-/// Raises std::bad_alloc, Unsupported for a fatal error, and what `body` throws.
+/// Returns the result of `body`, which calls LLVM.  LLVM is built without exceptions: an exception thrown
+/// through its functions leaves its tables in an inconsistent state, and destructors then free memory
+/// wrongly. Therefore running out of memory and fatal errors of LLVM leave `body` without running
+/// destructors, as llvm::CrashRecoveryContext does, and its memory is lost.  So `body` must own what it
+/// changes and take no lock. Raises std::bad_alloc, Unsupported for a fatal error, and the exceptions of
+/// `body`.
 template <class Body>
 std::invoke_result_t<Body> guarded(Body body) {
   using Result = std::invoke_result_t<Body>;

@@ -1,5 +1,5 @@
-// Conversions of float16 where the CPU has none: LLVM then calls functions of the compiler's run-time
-// library, which neither the JIT nor an exported library has.  The module brings its own.
+// Conversions of float16 for CPUs without such instructions: LLVM then calls functions of the compiler's
+// run-time library, which neither the JIT nor an exported library links.  The module defines its own.
 #include "tilewright/codegen/llvm/emitter.h"
 
 #include <llvm/IR/InstIterator.h>
@@ -12,8 +12,8 @@ namespace {
 bool is_half(const llvm::Value* value) { return value->getType()->getScalarType()->isHalfTy(); }
 
 struct Uses {
-  bool half = false;            // any value of float16
-  bool double_to_half = false;  // the conversion that F16C leaves out
+  bool half = false;            // uses values of float16
+  bool double_to_half = false;  // uses the conversion that F16C lacks
 };
 Uses uses_of(const llvm::Module& module) {
   Uses uses;
@@ -28,7 +28,7 @@ Uses uses_of(const llvm::Module& module) {
   return uses;
 }
 
-/// Bits of a float type: where the exponent begins, what it is for 1.0.
+/// The layout of a float type: the position of the exponent, and the exponent of 1.0.
 struct Format {
   unsigned bits, mantissa_bits;
   uint64_t one_exponent;
@@ -51,7 +51,8 @@ void fill_extend(llvm::IRBuilder<>& builder, llvm::Value* half) {
   llvm::Value* magnitude = builder.CreateAnd(bits, 0x7fff);
   constexpr unsigned kShift = kSingle.mantissa_bits - kHalf.mantissa_bits;
   llvm::Value* shifted = builder.CreateShl(magnitude, kShift);
-  // normal: another exponent; infinity and NaN: all exponent bits; below: a small whole number times 2^-24
+  // normal numbers get another exponent, infinity and NaN all exponent bits; subnormals are a small integer
+  // times 2^-24
   constexpr uint64_t kRebias = (kSingle.one_exponent - kHalf.one_exponent) << kSingle.mantissa_bits;
   llvm::Value* normal = builder.CreateAdd(shifted, builder.getInt32(static_cast<uint32_t>(kRebias)));
   llvm::Value* special = builder.CreateOr(shifted, builder.getInt32(0x7f800000));
@@ -69,7 +70,7 @@ void fill_extend(llvm::IRBuilder<>& builder, llvm::Value* half) {
   builder.CreateRet(builder.CreateBitCast(builder.CreateOr(result, sign), single));
 }
 
-// half __truncsfhf2(float), half __truncdfhf2(double): to the nearest, of two as near the even one.
+// half __truncsfhf2(float), half __truncdfhf2(double): round to nearest, ties to even.
 void fill_truncate(llvm::IRBuilder<>& builder, llvm::Value* wide, const Format& from) {
   llvm::Type* word = builder.getIntNTy(from.bits);
   auto number = [&](uint64_t value) { return llvm::ConstantInt::get(word, value); };
@@ -81,14 +82,14 @@ void fill_truncate(llvm::IRBuilder<>& builder, llvm::Value* wide, const Format& 
 
   llvm::Value* payload = builder.CreateAnd(builder.CreateLShr(magnitude, shift), number(0x3ff));
   llvm::Value* nan = builder.CreateOr(payload, number(kHalfInfinity | kHalfQuiet));
-  // adding almost half of the last place, and one more if that place is odd, carries where it rounds up; from
-  // 65520 on the carry reaches the exponent of infinity
+  // adding almost half of the last place, and one more if that place is odd, carries exactly where rounding
+  // goes up; from 65520 on the carry reaches the exponent of infinity
   const uint64_t rebias = (from.one_exponent - kHalf.one_exponent) << from.mantissa_bits;
   llvm::Value* odd = builder.CreateAnd(builder.CreateLShr(magnitude, shift), number(1));
   llvm::Value* rounded = builder.CreateAdd(builder.CreateSub(magnitude, number(rebias)),
                                            builder.CreateAdd(odd, number((uint64_t{1} << (shift - 1)) - 1)));
   llvm::Value* normal = builder.CreateLShr(rounded, shift);
-  // the last place of this power is 2^-24: adding it rounds to that
+  // the last place of this power is 2^-24, so adding it rounds to multiples of 2^-24
   const uint64_t magic = power_of_two(from, kMinSubnormal + static_cast<int>(from.mantissa_bits));
   llvm::Value* sum = builder.CreateFAdd(builder.CreateBitCast(magnitude, wide->getType()),
                                         builder.CreateBitCast(number(magic), wide->getType()));
@@ -106,7 +107,7 @@ void fill_truncate(llvm::IRBuilder<>& builder, llvm::Value* wide, const Format& 
 }  // namespace
 
 void ModuleEmitter::define_half_conversions() {
-  // elsewhere LLVM passes float16 to its run-time library another way
+  // on other architectures LLVM passes float16 to its run-time library differently
   if (!llvm::Triple(target.triple).isX86() || target.has("avx512fp16")) return;
   const Uses uses = uses_of(module);
   const bool has_single = target.has("f16c");
@@ -131,7 +132,7 @@ void ModuleEmitter::define_half_conversions() {
       fill_truncate(builder, function->getArg(0), each.from == single ? kSingle : kDouble);
     used.push_back(function);
   }
-  llvm::appendToCompilerUsed(module, used);  // the calls appear only when machine code is made
+  llvm::appendToCompilerUsed(module, used);  // calls appear only during machine code generation
 }
 
 }  // namespace tilewright::codegen

@@ -1,5 +1,5 @@
-// Functions that each module carries for errors and temporary memory: they use the host's services, or do
-// without.
+// Functions that each module contains for errors and temporary memory: they use the host's services if there
+// is a host.
 #include <llvm/TargetParser/Triple.h>
 
 #include "tilewright/codegen/llvm/emitter.h"
@@ -32,7 +32,7 @@ llvm::IntegerType* ModuleEmitter::size_type() {
   return llvm::IntegerType::get(module.getContext(), static_cast<unsigned>(target.abi.pointer_bytes * 8));
 }
 
-// What 32 bits do not hold becomes more than there is, and not less.
+// A number that does not fit in 32 bits saturates, so that the allocation fails instead of being too small.
 llvm::Value* ModuleEmitter::as_size(llvm::IRBuilder<>& builder, llvm::Value* bytes) {
   if (size_type() == bytes->getType()) return bytes;
   constexpr uint64_t kMost = 0xfffff000;
@@ -103,7 +103,7 @@ llvm::Function* ModuleEmitter::raise_function() {
 
 namespace {
 
-// What a va_list is in memory, as a v*printf takes it: its address, or the pointer that it is.
+// A va_list in the form that v*printf takes: its address, or the pointer that it is.
 llvm::Value* list_argument(llvm::IRBuilder<>& builder, llvm::Value* list, const llvm::Triple& triple) {
   const bool is_record = (triple.getArch() == llvm::Triple::x86_64 && !triple.isOSWindows()) ||
                          (triple.isAArch64() && !triple.isOSWindows() && !triple.isOSDarwin());
@@ -154,7 +154,7 @@ llvm::Function* ModuleEmitter::workspace_alloc_function() {
                                              {bytes, alignment}));
       },
       [&](llvm::IRBuilder<>& builder) {
-        // aligned_alloc wants a multiple of the alignment
+        // aligned_alloc needs a multiple of the alignment
         llvm::Value* mask = builder.CreateSub(alignment, builder.getInt64(1));
         llvm::Value* rounded = builder.CreateAnd(builder.CreateAdd(bytes, mask), builder.CreateNot(mask));
         llvm::Value* memory =
@@ -194,7 +194,7 @@ llvm::Function* ModuleEmitter::workspace_free_function() {
   return function;
 }
 
-// A table of {i32 bits, text} that is searched to its last row, "unknown".
+// Searches a table of {i32 bits, text} up to its last row, "unknown".
 llvm::Function* ModuleEmitter::dtype_text_function() {
   constexpr const char* kName = "tilewright_dtype_text";
   if (llvm::Function* known = module.getFunction(kName)) return known;

@@ -1,4 +1,4 @@
-// Calls of the services in TilewrightHost (kernel_abi.h), and what happens when there is no such host.
+// Calls of the services in TilewrightHost (kernel_abi.h), with fallbacks for other hosts.
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/lower/lowered.h"
 #include "tilewright/runtime/kernel_abi.h"
@@ -148,7 +148,7 @@ llvm::Value* FunctionEmitter::emit_packed_args(const CallNode* node) {
     builder_.CreateStore(builder_.getInt64(static_cast<uint64_t>(code)),
                          builder_.CreateConstInBoundsGEP1_64(i8_, anys, offset));
     llvm::Value* payload = builder_.CreateConstInBoundsGEP1_64(i8_, anys, offset + kPayloadOffset);
-    // all of it is read, also of a pointer of 32 bits
+    // all 64 bits are read, so extend pointers of 32 bits
     if (value->getType()->isPointerTy() && !module_.target.abi.has_wide_pointers())
       value = builder_.CreatePtrToInt(value, i64_);
     builder_.CreateStore(value, payload);
@@ -193,7 +193,8 @@ llvm::Value* FunctionEmitter::emit_call_packed(const CallNode* node) {
 
 // ---- errors: raise_error(kind, format, values...)
 
-// Formats the message if it has values, hands it to the host (or to tvm-ffi, or to nobody) and returns -1.
+// Formats the message if it has values, reports it to the host or to tvm-ffi if there is either, and returns
+// -1.
 llvm::Value* FunctionEmitter::emit_raise(const CallNode* node) {
   const std::string format = text_of(node->args[1], "raise_error: the message");
   std::vector<llvm::Value*> args = {module_.text(text_of(node->args[0], "raise_error: the kind")),
@@ -202,7 +203,7 @@ llvm::Value* FunctionEmitter::emit_raise(const CallNode* node) {
     llvm::Value* value = emit(node->args[n]);
     const DataType dtype = node->args[n]->dtype;
     const bool is_text = dtype.is_handle() || node->args[n].as<StringImmNode>();
-    // %d reads 32 bits, where 64 fill one place of a list as well on machines of 64 bits
+    // %d reads 32 bits; on 64-bit machines, a 64-bit argument takes a single slot as well
     const bool is_short = dtype.bits <= 32 && !module_.target.abi.has_wide_pointers();
     args.push_back(is_text ? value : builder_.CreateIntCast(value, is_short ? i32_ : i64_, dtype.is_int()));
   }

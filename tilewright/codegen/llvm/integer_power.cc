@@ -1,9 +1,9 @@
-// x^y of integers, which wraps as products do: by squares, one step for each bit of y.
+// x^y of integers, wrapping around like products: by repeated squaring, one step per bit of y.
 #include "tilewright/codegen/llvm/emitter.h"
 
 namespace tilewright::codegen {
 
-// i64 power(i64 x, i64 y) of an unsigned y
+// i64 power(i64 x, i64 y) for an unsigned y
 llvm::Function* ModuleEmitter::power_function() {
   constexpr const char* kName = "tilewright_power";
   if (llvm::Function* known = module.getFunction(kName)) return known;
@@ -34,7 +34,7 @@ llvm::Function* ModuleEmitter::power_function() {
   return function;
 }
 
-// A power to a negative number is rounded towards 0, as a quotient is: only those of 1 and -1 are not 0.
+// A negative power is rounded towards 0, as a quotient is: only those of 1 and -1 are not 0.
 llvm::Value* FunctionEmitter::emit_integer_power(const CallNode* node) {
   const bool has_sign = node->dtype.is_int();
   llvm::Type *wide = builder_.getInt64Ty(), *type = llvm_type(context_, node->dtype.element());

@@ -1,4 +1,4 @@
-// Object files -> functions of this process, linked in memory by LLVM's ORC.
+// Links object files in memory and gives access to their functions, with LLVM's ORC.
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/ExecutionEngine/Orc/MapperJITLinkMemoryManager.h>
@@ -20,7 +20,7 @@
 namespace tilewright::codegen {
 namespace {
 
-// Raises std::bad_alloc where memory cannot be mapped, else InternalError.
+// Raises std::bad_alloc if memory cannot be mapped, else InternalError.
 [[noreturn]] void raise_failure(const std::string& causes, llvm::Error error) {
   const std::string text = causes + llvm::toString(std::move(error));
   if (text.find(std::strerror(ENOMEM)) != std::string::npos) throw std::bad_alloc();
@@ -33,7 +33,8 @@ T unwrap(llvm::Expected<T> value) {
   raise_failure("", value.takeError());
 }
 
-/// Symbols that may be missing from the process; tvm-ffi's error function is there only under its hosts.
+/// Resolves symbols that may be missing from the process to null; tvm-ffi's error function exists only under
+/// its hosts.
 class MissingIsNull final : public llvm::orc::DefinitionGenerator {
  public:
   llvm::Error tryToGenerate(llvm::orc::LookupState&, llvm::orc::LookupKind, llvm::orc::JITDylib& library,
@@ -49,7 +50,7 @@ class MissingIsNull final : public llvm::orc::DefinitionGenerator {
   }
 };
 
-// The objects refer to each other with 32 bits: all their memory is in one reserved range.
+// Allocates all objects in one reserved range, because they refer to each other with 32-bit offsets.
 std::unique_ptr<llvm::jitlink::JITLinkMemoryManager> one_range_for(std::span<const std::string> objects) {
   constexpr size_t kPerObject = size_t{1} << 17;  // its segments begin on pages of their own
   size_t bytes = size_t{1} << 20;
@@ -58,11 +59,11 @@ std::unique_ptr<llvm::jitlink::JITLinkMemoryManager> one_range_for(std::span<con
       llvm::orc::MapperJITLinkMemoryManager::CreateWithMapper<llvm::orc::InProcessMemoryMapper>(bytes));
 }
 
-/// Objects linked in memory, by guarded calls: once one of them was left in the middle, nothing of it is
-/// touched any more.
+/// Objects linked in memory, by guarded calls: once a guarded call failed, the linker's state is never
+/// touched again.
 class Linked {
  public:
-  /// Raises UserError for what is no object file of this machine.
+  /// Raises UserError for data that is not an object file of this machine.
   Linked(std::string name, std::span<const std::string> objects) : name_(std::move(name)) {
     run([&] { create(objects); });
   }
@@ -71,11 +72,11 @@ class Linked {
   ~Linked() {
     try {
       run([&] { jit_.reset(); });
-    } catch (const std::bad_alloc&) {  // what is left of it stays
+    } catch (const std::bad_alloc&) {  // leak the remains
     }
   }
   /// The address of `symbol`, null if there is none.  Raises UserError if it needs a C function that the
-  /// process has not.
+  /// process lacks.
   void* lookup(const std::string& symbol) {
     const std::lock_guard lock(mutex_);
     return run([&] { return find(symbol); });
@@ -97,7 +98,7 @@ class Linked {
   void* find(const std::string& symbol);
 
   std::string name_;
-  std::string missing_names_, causes_;  // ORC says them only to its reporter
+  std::string missing_names_, causes_;  // ORC only passes them to its error reporter
   std::unique_ptr<llvm::orc::LLJIT> jit_;
   std::mutex mutex_;
   bool is_broken_ = false;

@@ -1,12 +1,12 @@
-// On vectors of <8 x float> and registers of SVE of 256 bits:
+// On vectors of <8 x float> and SVE registers of 256 bits, transforms
 //   for k:  sum[r][v] += splat(a[r][k]) * b[k][v]          ldr s; mov z.s, s; fmla z, p/m, z, z ...
-// becomes, four steps together,
-//   q = 4 numbers at a[r][k], in each 128 bits of a register                                ld1rqw z
+// into, four iterations at once,
+//   q = 4 values at a[r][k], in each 128 bits of a register                                 ld1rqw z
 //   sum[r][v] += q[n] * b[k + n][v], n < 4                                         fmla z.s, z.s, q.s[n]
-// AArch64 multiplies by a lane of a register, not by a number in memory; of a register of SVE it is a lane of
-// each 128 bits, and the register one of the first eight (z0 to z7; of 64-bit numbers sixteen).  Without this
-// a number takes two instructions in each step, with it one in four.
-// Source: Arm Architecture Reference Manual for A-profile, FMLA (indexed), LD1RQW.
+// AArch64 multiplies by a lane of a register, not by a value in memory; in SVE it is a lane of each 128 bits,
+// and the register must be one of the first eight (z0 to z7; for 64-bit values, the first sixteen).  Without
+// this pass, a value takes two instructions per iteration; with it, one in four iterations. Source: Arm
+// Architecture Reference Manual for A-profile, FMLA (indexed), LD1RQW.
 #include "tilewright/codegen/llvm/lane_products.h"
 
 #include "tilewright/codegen/llvm/lane_rewriter.h"
@@ -18,10 +18,10 @@ constexpr size_t kRegisters = 32;
 
 enum class Order { kNone, kByRows, kBySteps };
 
-// How multiply-adds of `rows` registers with `lanes` numbers each may follow each other without a sum being
-// kept in memory.  Row by row, the vectors of all steps stay in registers and the numbers of one row; step by
-// step, the numbers of all rows stay, for which there are eight registers.  LLVM does not find a place for
-// more than five beside sums in the others.
+// The order in which multiply-adds of `rows` registers with `lanes` values each may follow each other without
+// spilling a sum.  Row by row, the vectors of all iterations and the values of one row stay in registers;
+// iteration by iteration, the values of all rows stay, for which there are eight registers.  LLVM does not
+// find room for more than five of them beside the sums in the other registers.
 Order order_of(size_t sums, size_t vectors_of_steps, size_t rows, size_t lanes, bool may_go_by_rows) {
   constexpr size_t kOther = 2, kMostRows = 5, kMostLanes = 4;
   if (may_go_by_rows && sums + vectors_of_steps + kOther <= kRegisters) return Order::kByRows;
@@ -31,10 +31,10 @@ Order order_of(size_t sums, size_t vectors_of_steps, size_t rows, size_t lanes, 
   return Order::kNone;
 }
 
-// As many steps as registers have lanes, or more.
+// Unrolls the loop by at least the number of lanes of a register.
 void take_lanes_together(llvm::Loop* loop, uint64_t register_bits, llvm::Function& function,
                          llvm::FunctionAnalysisManager& analyses) {
-  // of 64-bit numbers two registers: more of any only take more addresses
+  // of 64-bit values two registers: more of either would only take more addresses
   constexpr unsigned kMostSteps = 4;
   auto& scev = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
   const std::vector<Product> products = products_in(*loop->getHeader(), kSegmentBits, register_bits);
@@ -53,8 +53,8 @@ void take_lanes_together(llvm::Loop* loop, uint64_t register_bits, llvm::Functio
   take_together(loop, steps, function, analyses);
 }
 
-// Whether each sum only meets products of the same row, or of rows that come later, and nothing else in the
-// block needs it.
+// True if each sum is only used by products of the same row or of later rows, and by nothing else in the
+// block.
 bool may_go_by_rows(const std::vector<Product>& products, const Lanes& lanes) {
   llvm::DenseMap<llvm::Value*, size_t> row_of, row_of_sum;
   for (const Product& product : products) {
@@ -97,7 +97,7 @@ llvm::PreservedAnalyses LaneProducts::run(llvm::Function& function, llvm::Functi
   const auto bits = static_cast<uint64_t>(register_bits);
   const auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
   for (llvm::Loop* loop : blocks_that_loop(loops)) take_lanes_together(loop, bits, function, analyses);
-  // numbers may stand in registers already: also loops that were left as they are
+  // also loops that were not unrolled, since their values may be in registers already
   auto& scev = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
   for (llvm::Loop* loop : blocks_that_loop(loops)) use_lanes(*loop->getHeader(), bits, scev);
   return llvm::PreservedAnalyses::none();

@@ -37,7 +37,7 @@ void Lanes::add(llvm::LoadInst* load, llvm::ScalarEvolution& scev) {
   rows_.push_back({{0, load}});
 }
 
-// As many numbers as a register has lanes, one behind the other, the first of them loaded first.
+// Takes groups of consecutive scalars that fill a register, if the first of each group is loaded first.
 void Lanes::take_whole_quads(const Row& row) {
   std::vector<llvm::LoadInst*> quad;
   int64_t last = 0;
@@ -52,7 +52,7 @@ void Lanes::take_whole_quads(const Row& row) {
   }
 }
 
-// A lane that is taken out of a value.
+// Adds a scalar that is extracted from a lane of a vector.
 void Lanes::add(llvm::Value* number) {
   llvm::Value* source = nullptr;
   int64_t lane = -1;
@@ -77,7 +77,7 @@ class Rewriter {
   explicit Rewriter(llvm::BasicBlock& block) : block_(block), builder_(block.getContext()) {}
 
   void rewrite(const std::vector<Product>& products, const Lanes& lanes, bool by_rows) {
-    std::vector<std::vector<llvm::Instruction*>> rows;  // what belongs to the numbers of one register
+    std::vector<std::vector<llvm::Instruction*>> rows;  // instructions of the scalars of one register
     llvm::DenseMap<llvm::Value*, size_t> row_of;
     std::vector<llvm::Instruction*> results;
     std::optional<unsigned> last_lane;
@@ -113,7 +113,7 @@ class Rewriter {
   }
 
  private:
-  // The sums of a row are known before the numbers of the next are loaded.
+  // Keeps the sums of a row before the loads of the next row's scalars.
   void stay_before(const std::vector<llvm::Instruction*>& row, llvm::Instruction* place) {
     const auto is_last = [&](llvm::Instruction* added) {
       return std::none_of(added->user_begin(), added->user_end(), [&](llvm::User* user) {
@@ -131,7 +131,7 @@ class Rewriter {
     }
   }
 
-  // Where what uses `value` may begin.
+  // Moves the insertion point behind `value`, so that its uses may be inserted.
   void go_behind(llvm::Value* value) {
     auto* made = llvm::dyn_cast<llvm::Instruction>(value);
     if (made && made->getParent() == &block_ && !llvm::isa<llvm::PHINode>(made))
@@ -147,7 +147,7 @@ class Rewriter {
     return known = in_register(builder_, vector);
   }
 
-  // 128 bits, repeated.
+  // A register with these 128 bits repeated.
   llvm::Value* quad_of(llvm::Value* source, llvm::Type* vector) {
     llvm::Value*& known = quads_[source];
     if (known) return known;

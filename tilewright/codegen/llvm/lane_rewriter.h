@@ -1,4 +1,4 @@
-// Products of vectors and single numbers as multiply-adds of SVE by lanes (lane_products.cc).
+// Rewrites products of vectors and scalars to SVE multiply-adds by lane (lane_products.cc).
 #pragma once
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/SmallPtrSet.h>
@@ -11,23 +11,23 @@
 
 namespace tilewright::codegen {
 
-/// Where a number is (FMLA takes one lane of each 128 bits of a register): a lane of what lies at a pointer,
-/// or of a value of 128 bits.
+/// The location of a scalar (FMLA takes one lane of each 128 bits of a register): a lane of the data at a
+/// pointer, or of a 128-bit value.
 struct Lane {
-  llvm::Value* quad = nullptr;  // the load of lane 0, or the value
+  llvm::Value* quad = nullptr;  // the load of lane 0, or the 128-bit value
   unsigned lane = 0;
 };
 
-/// Which numbers of a block are lanes of one register: those that lie one behind the other in memory, or are
-/// taken out of one value.
+/// Finds the scalars of a block that can be lanes of one register: those that are consecutive in memory, or
+/// extracted from one value.
 class Lanes {
  public:
   Lanes(const std::vector<Product>& products, llvm::ScalarEvolution& scev);
-  /// Null if it is none.
+  /// Null if `number` is not a lane.
   const Lane* find(llvm::Value* number) const;
 
  private:
-  using Row = std::map<int64_t, llvm::LoadInst*>;  // by the offset in bytes from any of them
+  using Row = std::map<int64_t, llvm::LoadInst*>;  // by offset in bytes, relative to one of them
 
   void add(llvm::LoadInst* load, llvm::ScalarEvolution& scev);
   void add(llvm::Value* number);
@@ -39,8 +39,8 @@ class Lanes {
   llvm::DenseMap<llvm::Value*, Lane> places_;
 };
 
-/// Makes multiply-adds by lanes of `products`, all of `block`, whose numbers `lanes` knows.
-/// by_rows  those with numbers of one register follow each other, at the end of the block
+/// Replaces `products`, all of `block`, by multiply-adds with lanes from `lanes`.
+/// by_rows  products with scalars from one register follow each other, at the end of the block
 void rewrite_by_lanes(llvm::BasicBlock& block, const std::vector<Product>& products, const Lanes& lanes,
                       bool by_rows);
 

@@ -1,8 +1,8 @@
-// exp, log, tanh, sigmoid, erf, sin and cos of float32 as polynomials on scalars and vectors alike, so that a
-// loop has the same results with and without vectors.  Worst errors found by tests/codegen/math_test.cc:
-// exp 1.2, log 2, tanh 1.4, sigmoid 2.5, erf 1.4, sin and cos 1.5 units in the last place.  Coefficients are
-// those of the least largest relative error, found by iterated least squares, and rounded to float32 one
-// after the other.
+// exp, log, tanh, sigmoid, erf, sin and cos of float32 as polynomials, with the same operations on scalars
+// and vectors, so that a loop has the same results with and without vectors.  Worst errors found by
+// tests/codegen/math_test.cc: exp 1.2, log 2, tanh 1.4, sigmoid 2.5, erf 1.4, sin and cos 1.5 units in the
+// last place.  The coefficients minimise the largest relative error (found by iterated least squares) and
+// were rounded to float32 one after the other.
 #include <cmath>
 #include <limits>
 
@@ -12,8 +12,8 @@ namespace tilewright::codegen {
 namespace {
 
 constexpr double kLog2E = 1.44269504088896340736;
-// ln 2 in two parts; the first has 9 bits, so that its product with a whole number below 2^15 is exact in
-// float32
+// ln 2 as a sum of two terms; the first has 9 bits, so that its product with an integer below 2^15 is exact
+// in float32
 constexpr double kLn2High = 0.693359375, kLn2Low = -2.12194440054690583e-4;
 
 /// x = n * ln 2 + r with |r| <= ln 2 / 2, and the bits of n + kRounding.
@@ -35,9 +35,9 @@ llvm::Value* exp_of_rest(const Math& m, llvm::Value* r) {
   return m.mad(m.mad(t, r, m.c(1)), r, m.c(1));
 }
 
-// 2^n in two factors: n reaches 128, and below -126 the result is subnormal.  What is 0 in the end, as of
-// masks of attention, must not be subnormal on the way: each such number takes processors of Intel 150
-// cycles.
+// 2^n as a product of two factors: n reaches 128, and below -126 the result is subnormal.  Results that are 0
+// in the end, as for masks of attention, must not be subnormal in between: each subnormal costs 150 cycles on
+// Intel processors.
 llvm::Value* exp(const Math& m, llvm::Value* x) {
   llvm::Value* is_zero = m.b.CreateFCmpOLT(x, m.c(-104));
   const Reduced reduced = reduce(m, m.at_most(m.b.CreateSelect(is_zero, m.c(0), x), 89));
@@ -63,7 +63,8 @@ llvm::Value* exp_of_small(const Math& m, llvm::Value* x) {
 
 namespace {
 
-// |x| < 0.625: x + x^3 p(x^2), relative error 5e-9.  Else 1 - 2 / (e^(2|x|) + 1), 1 from |x| = 10 on.
+// |x| < 0.625: x + x^3 p(x^2), relative error 5e-9.  Else 1 - 2 / (e^(2|x|) + 1), which is 1 from |x| = 10
+// on.
 llvm::Value* tanh(const Math& m, llvm::Value* x) {
   llvm::Value* magnitude = m.abs(x);
   llvm::Value* z = m.b.CreateFMul(x, x);
@@ -122,14 +123,14 @@ llvm::Value* erf(const Math& m, llvm::Value* x) {
   return m.b.CreateSelect(m.b.CreateFCmpULT(magnitude, m.c(0.9375)), near, m.copysign(far, x));
 }
 
-// pi / 2 in three parts; the first two have 26 bits, so that their products with a whole number below 2^27
-// are exact in float64.
+// pi / 2 as a sum of three terms; the first two have 26 bits, so that their products with an integer below
+// 2^27 are exact in float64.
 constexpr double kHalfPi[] = {0x1.921fb5p+0, 0x1.110b46p-26, 0x1.1a62633145c07p-54};
 constexpr double kMostQuarters = 1 << 27, kTwoByPi = 0.63661977236758134308;
 constexpr double kRounding64 = 6755399441055744;  // 1.5 * 2^52: see kRounding
 
-// |x| = n * pi / 2 + r with |r| <= pi / 4, n < kMostQuarters, in float64 but for the polynomials: of sin r,
-// relative error 4e-9, and of cos r, 2e-10.
+// |x| = n * pi / 2 + r with |r| <= pi / 4, n < kMostQuarters, in float64 except for the polynomials of sin r
+// (relative error 4e-9) and cos r (2e-10).
 llvm::Value* sine(const Math& m, llvm::Value* x, bool is_cosine) {
   auto* wide = m.type->getWithNewType(m.b.getDoubleTy());
   const auto c = [&](double value) { return llvm::ConstantFP::get(wide, value); };
@@ -157,7 +158,7 @@ llvm::Value* sine(const Math& m, llvm::Value* x, bool is_cosine) {
 
 }  // namespace
 
-// Where |x| is too large for float64 to hold the rest, or no number, the C library is asked.
+// Calls the C library where |x| is too large for float64 to hold the remainder, infinite or NaN.
 llvm::Value* FunctionEmitter::emit_sine(const CallNode* node, bool is_cosine) {
   llvm::Value* x = emit(node->args[0]);
   const Math math(builder_, x->getType(), module_.target);

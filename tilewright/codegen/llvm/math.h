@@ -1,4 +1,4 @@
-// Arithmetic of float32 from which functions are put together (math.cc, one_plus.cc).
+// Float32 arithmetic for the implementation of math functions (math.cc, one_plus.cc).
 #pragma once
 
 #include <llvm/IR/Intrinsics.h>
@@ -11,11 +11,11 @@
 
 namespace tilewright::codegen {
 
-// 1.5 * 2^23: a small number that is added to it is rounded to a whole one, which its last bits hold.
+// 1.5 * 2^23: adding it to a small number rounds it to an integer, which the last bits of the sum hold.
 inline constexpr double kRounding = 12582912;
 inline constexpr int64_t kRoundingBits = 0x4b400000;
 
-/// The number that `value` is, in all lanes; null if it is something else.
+/// The constant that `value` has in all lanes; null if it is not a constant.
 inline const FloatImmNode* number_of(const PrimExpr& value) {
   const auto* vector = value.as<BroadcastNode>();
   return (vector ? vector->value : value).as<FloatImmNode>();
@@ -39,12 +39,12 @@ class Math {
   llvm::Value* clamp(llvm::Value* x, double low, double high) const {
     return at_most(b.CreateSelect(b.CreateFCmpOLT(x, c(low)), c(low), x), high);
   }
-  /// The smaller one of x and high; NaN stays.
+  /// The minimum of x and high; NaN stays.
   llvm::Value* at_most(llvm::Value* x, double high) const {
     return b.CreateSelect(b.CreateFCmpOGT(x, c(high)), c(high), x);
   }
-  /// coefficients[0] + x * (coefficients[1] + x * ...): the fewest operations (Horner's scheme).  Each waits
-  /// for the one before; the processor fills the time with other vectors.
+  /// coefficients[0] + x * (coefficients[1] + x * ...) by Horner's scheme, which has the fewest operations.
+  /// Each waits for the previous one; the processor fills the time with other vectors.
   llvm::Value* polynomial(llvm::Value* x, std::initializer_list<double> coefficients) const {
     llvm::Value* sum = nullptr;
     for (auto it = std::rbegin(coefficients); it != std::rend(coefficients); ++it)
@@ -54,11 +54,11 @@ class Math {
   llvm::Value* copysign(llvm::Value* magnitude, llvm::Value* sign) const {
     return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
   }
-  /// 2^n for a whole number -126 <= n <= 127 given as an integer; of its bits only the last nine count.
+  /// 2^n for an integer -126 <= n <= 127; only the last nine of its bits are used.
   llvm::Value* power_of_two(llvm::Value* n) const {
     return b.CreateBitCast(b.CreateShl(b.CreateAdd(n, ci(127)), ci(23)), type);
   }
-  /// The instruction that multiplies `x` by 2^n for any whole number n; null if there is none.
+  /// The instruction that multiplies `x` by 2^n for any integer n; null if there is none.
   llvm::Value* scalef(llvm::Value* x, llvm::Value* n) const {
     using namespace llvm::Intrinsic;
     const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);

@@ -1,9 +1,9 @@
-// Nests of matrix tiles -> AMX: tdpbf16ps, tdpbssd and its kin.
+// Translates nests of matrix tiles to AMX instructions: tdpbf16ps, tdpbssd and its variants.
 //   entry:        allow_tiles(); ldtilecfg [shapes]
 //   the nest:     tileloadd sums, or tilezero; for terms: tileloaddt1 or tileloadd rows, tileloadd columns;
-//                 tdp..; now and then tilestored of nothing that counts; tilestored sums
+//                 tdp..; at intervals a tilestored to unused memory; tilestored sums
 //   each return:  tilerelease
-// The registers have one set of shapes while a function runs, unless its nests need several.
+// The registers keep one set of shapes while a function runs, unless its nests need several.
 // Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, chapter 18 (Intel AMX);
 // Documentation/arch/x86/xstate.rst of Linux for arch_prctl.
 #include <llvm/IR/IntrinsicsX86.h>
@@ -48,7 +48,7 @@ std::vector<TileRegister> register_shapes(const TileNest& nest) {
 // The 64 bytes that ldtilecfg reads.
 llvm::Constant* configuration(llvm::Module& module, const std::vector<TileRegister>& shapes) {
   std::vector<uint8_t> bytes(64);
-  bytes[0] = 1;  // the palette: 8 registers of up to 16 rows of 64 bytes
+  bytes[0] = 1;  // palette 1: 8 registers of up to 16 rows of 64 bytes
   for (size_t n = 0; n < shapes.size(); ++n) {
     bytes[16 + 2 * n] = static_cast<uint8_t>(shapes[n].row_bytes);
     bytes[48 + n] = shapes[n].rows;
@@ -60,16 +60,16 @@ llvm::Constant* configuration(llvm::Module& module, const std::vector<TileRegist
   return variable;
 }
 
-// Where the tiles of `operand` begin in turn `n` of the unrolled loop.
+// The index of the tiles of `operand` in iteration `n` of the unrolled loop.
 PrimExpr index_in_turn(const TileNest& nest, const TileOperand& operand, int64_t n) {
   if (!nest.unrolled) return operand.index;
   const Var& var = nest.unrolled;
   return arith::Analyzer().simplify(substitute(operand.index, {{var.get(), imm(n, var->dtype)}}));
 }
 
-// The loop over terms, and how many of its turns, after which a tile is stored for nothing: a store that
-// comes more than 0.6 us after the one before takes 0.25 us (as measured on a Xeon whose second cache has 2
-// MiB: 128 products and more between stores), whatever is read and from where.
+// The loop over terms, and the number of its iterations between stores of a tile to unused memory: a store
+// that comes more than 0.6 us after the previous one takes 0.25 us (measured on a Xeon with an L2 of 2 MiB,
+// with 128 and more products between stores), whatever is read and from where.
 struct IdleStores {
   std::optional<size_t> depth;
   int64_t turns = 1;  // a power of two
@@ -78,7 +78,7 @@ IdleStores idle_stores(const TileNest& nest) {
   constexpr int64_t kMostProducts = 96, kProducts = 64;
   auto products = static_cast<int64_t>(nest.products.size()) * nest.num_unrolled;
   for (size_t depth = nest.terms.size(); depth-- > 0;) {
-    int64_t extent = 0;  // an open one may be long
+    int64_t extent = 0;  // a symbolic extent may be long
     const bool is_known = as_const_int(nest.terms[depth]->extent, &extent);
     if (!is_known || extent > kMostProducts / products)
       return {depth, static_cast<int64_t>(
@@ -88,7 +88,7 @@ IdleStores idle_stores(const TileNest& nest) {
   return {};
 }
 
-// Whether other functions run in between, which may use tile registers themselves.
+// True if `stmt` calls other functions, which may use tile registers themselves.
 bool has_calls(const Stmt& body) {
   bool found = false;
   walk(body, [&](const CallNode* call) {
@@ -100,7 +100,7 @@ bool has_calls(const Stmt& body) {
 
 }  // namespace
 
-// Linux gives a process tile registers when it asks for them, once.
+// On Linux, a process must request the tile registers once.
 llvm::Function* ModuleEmitter::allow_tiles_function() {
   constexpr const char* kName = "tilewright_allow_tiles";
   if (llvm::Function* known = module.getFunction(kName)) return known;
@@ -146,7 +146,7 @@ void FunctionEmitter::find_tile_nests() {
   });
 }
 
-// Nests inside of `next` that begin with the zeros of `stmt`, which is left out then.
+// Finds nests inside `next` that begin with the zeros that `stmt` writes; `stmt` is then left out.
 void FunctionEmitter::find_zeros(const Stmt& stmt, const Stmt& next) {
   const auto* loop = next.as<ForNode>();
   while (loop && !tile_nests_.contains(loop)) loop = loop->body.as<ForNode>();
@@ -166,7 +166,8 @@ void FunctionEmitter::configure_tiles() {
   if (llvm::Triple(module_.target.triple).isOSLinux())
     return_if_failed(builder_.CreateCall(module_.allow_tiles_function()));
   uses_tiles_ = true;
-  // scheduling models of other processors let LLVM choose other registers at the end, which have other shapes
+  // with the scheduling models of other processors, LLVM may finally choose other registers, which have other
+  // shapes
   function_->addFnAttr("tune-cpu", "sapphirerapids");
   const std::vector<TileRegister> shapes = register_shapes(tile_nests_.begin()->second);
   has_one_tile_config_ = !has_calls(func_->body);
@@ -182,7 +183,7 @@ void FunctionEmitter::release_tiles() {
   if (uses_tiles_) builder_.CreateIntrinsic(llvm::Intrinsic::x86_tilerelease, {}, {});
 }
 
-// Every so many turns of a loop a register is stored for nothing.
+// Stores a register to unused memory every `turns` iterations of a loop.
 void FunctionEmitter::emit_idle_store(const Var& turn, int64_t turns, uint8_t number) {
   constexpr uint64_t kTileBytes = 1024, kRowBytes = 64;
   if (!idle_tile_) idle_tile_ = entry_alloca(i8_, kTileBytes, kRowBytes, "idle_tile");
@@ -197,7 +198,8 @@ void FunctionEmitter::emit_idle_store(const Var& turn, int64_t turns, uint8_t nu
   builder_.SetInsertPoint(next);
 }
 
-// Of the columns that come after those at `columns` each of the turns that read these fetches its part.
+// Prefetches the columns that come after those at `columns`; each iteration that reads `columns` prefetches
+// its share.
 void FunctionEmitter::fetch_next_columns(const TileNest& nest, llvm::Value* columns) {
   constexpr uint64_t kTileBytes = 1024;
   const auto line_bytes = static_cast<uint64_t>(module_.target.line_bytes);
@@ -211,7 +213,7 @@ void FunctionEmitter::fetch_next_columns(const TileNest& nest, llvm::Value* colu
     fetch_line(builder_.CreateConstGEP1_64(i8_, begin, n * line_bytes), kSecondCache);
 }
 
-// Sums begin with zero, or with what `load` brings: of a block, what it did in the turn before.
+// Sums begin with zero, or with the result of `load`: inside a block, the sums of the previous iteration.
 void FunctionEmitter::begin_sums(const TileNest& nest, const std::function<void()>& load) {
   const auto zero = [&] {
     for (size_t n = 0; n < nest.sum.offsets.size(); ++n)
@@ -252,8 +254,8 @@ void FunctionEmitter::emit_tile_nest(const TileNest& nest) {
   const llvm::Intrinsic::ID load = llvm::Intrinsic::x86_tileloadd64,
                             load_row = nest.is_row_streamed ? llvm::Intrinsic::x86_tileloaddt164 : load;
   const auto multiply = [&] {
-    PrimExpr row, column;           // that are in registers
-    std::vector<PrimExpr> fetched;  // whose next ones are on their way
+    PrimExpr row, column;           // the tiles in registers
+    std::vector<PrimExpr> fetched;  // operands whose next tiles are being prefetched
     for (int64_t n = 0; n < nest.num_unrolled; ++n) {
       const PrimExpr next_row = index_in_turn(nest, nest.row, n),
                      next_column = index_in_turn(nest, nest.column, n);

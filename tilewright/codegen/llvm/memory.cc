@@ -8,13 +8,13 @@
 namespace tilewright::codegen {
 namespace {
 
-// All buffers of constant size that live on the stack of one function, together.
+// The limit for all constant-size buffers on the stack of one function together.
 constexpr uint64_t kMaxStackBytes = lower::kMaxStackBytes;
-// Elements between the lanes of a load that is made of whole vectors and a shuffle.
+// The largest stride of a strided load that uses whole vectors and a shuffle.
 constexpr int64_t kMaxShuffledStride = 4;
 
-// Alignment that an access may assume: the arguments' data is aligned to its element (packed_api checks it),
-// and what LLVM can prove beyond, from the alignment of local memory, it finds itself.
+// The alignment that an access may assume: arguments are aligned to their element size (the entry checks it);
+// LLVM derives larger alignments of local memory itself.
 llvm::Align element_align(DataType dtype) {
   return llvm::Align(static_cast<uint64_t>(std::max<int64_t>(1, dtype.element().num_bytes())));
 }
@@ -81,11 +81,11 @@ void FunctionEmitter::prefetch_ahead(llvm::Value* pointer, const BufferLoadNode*
   llvm::Value* ahead = builder_.CreateGEP(i8_, pointer, next_panel_.distance);
   for (uint64_t begin = 0; begin < next_panel_.bytes; begin += line_bytes)
     fetch_line(builder_.CreateConstGEP1_64(i8_, ahead, begin), next_panel_.place);
-  next_panel_ = {};  // once in each turn
+  next_panel_ = {};  // once in each iteration
 }
 
 void FunctionEmitter::begin_hints(const ForNode* node) {
-  // whoever writes programs by hand may write any number
+  // hand-written programs may contain any value
   const auto hint = [&](std::string_view key) {
     constexpr int64_t kMost = int64_t{1} << 30;
     const int64_t value = node->annotations.get_int(key, 0);
@@ -109,11 +109,11 @@ void FunctionEmitter::begin_hints(const ForNode* node) {
     writes_ = {node->loop_var.get(), builder_.getInt64(ahead)};
   const uint64_t panel = hint(kPrefetchPanel), row = hint(kPanelRow);
   int64_t num_rows = 0;
-  constexpr uint64_t kMostBytes = 1024;  // in one turn
+  constexpr uint64_t kMostBytes = 1024;  // in one iteration
   if (panel == 0 || row == 0 || row > kMostBytes || !panel_turn_.number ||
       !as_const_int(node->extent, &num_rows))
     return;
-  // turn t fetches what lies from t * share on, a step for each row; `row` bytes further lies the next vector
+  // iteration t prefetches from t * share on, one step per row; the next vector is `row` bytes further
   const uint64_t step = (row - 1) / panel_turn_.count + 1, share = step * static_cast<uint64_t>(num_rows);
   llvm::Value* first = builder_.CreateAdd(builder_.CreateMul(panel_turn_.number, builder_.getInt64(share)),
                                           builder_.getInt64(panel));
@@ -147,7 +147,8 @@ llvm::Value* FunctionEmitter::emit_load(const BufferLoadNode* node) {
     llvm::Value* value = builder_.CreateAlignedLoad(type, element_pointer(node->buffer, last), align);
     return from_memory(builder_.CreateVectorReverse(value), dtype);
   }
-  // elsewhere LLVM makes a branch for each lane of a mask
+  // without AVX512BW, masked 8- and 16-bit loads compile to a branch per lane (without AVX, all masked loads
+  // do)
   const auto has_masks = [&] {
     return module_.target.has("avx512bw") || (module_.target.has("avx") && dtype.element().num_bytes() >= 4);
   };
@@ -171,8 +172,8 @@ llvm::Value* FunctionEmitter::emit_load(const BufferLoadNode* node) {
   return from_memory(value, dtype);
 }
 
-// Every second (third, fourth) element: all from the first to the last are loaded, or with a mask those that
-// are wanted, and the wanted ones chosen.
+// Loads every second (third, fourth) element: loads everything from the first to the last (or with a mask
+// only the wanted elements) and selects the wanted ones.
 llvm::Value* FunctionEmitter::strided_load(const Buffer& buffer, const RampNode* ramp, int64_t stride,
                                            llvm::Type* type, llvm::Value* mask) {
   const int lanes = llvm::cast<llvm::FixedVectorType>(type)->getNumElements(),

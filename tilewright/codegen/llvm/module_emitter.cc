@@ -69,8 +69,7 @@ llvm::Function* ModuleEmitter::declare(const std::string& name, const PrimFuncNo
     function->setVisibility(llvm::GlobalValue::ProtectedVisibility);
     export_params(name, func->attrs.get_string(lower::kKernelParams, ""));
   }
-  // others stay functions of their own name: profiles show them, and their pointers keep the promise not to
-  // alias
+  // other functions are not inlined: profiles show their names, and their pointers keep the no-alias property
   else
     function->addFnAttr(llvm::Attribute::NoInline);
   set_attributes(function, func);

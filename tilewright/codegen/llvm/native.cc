@@ -34,7 +34,7 @@
 namespace tilewright::codegen {
 namespace {
 
-/// An LLVM module with all it needs; nothing of it is shared with other threads.
+/// An LLVM module with its context; nothing of it is shared with other threads.
 struct Unit {
   llvm::LLVMContext context;
   std::shared_ptr<llvm::TargetMachine> machine;
@@ -47,9 +47,9 @@ struct Unit {
     module.setPICLevel(llvm::PICLevel::BigPIC);
   }
 
-  std::string errors;  // what LLVM complained of
+  std::string errors;  // LLVM's error messages
 
-  // warnings ("loop not vectorized") are no concern of the user's
+  // warnings ("loop not vectorized") do not concern the user
   static void report(const llvm::DiagnosticInfo* info, void* self) {
     if (info->getSeverity() != llvm::DS_Error) return;
     llvm::raw_string_ostream stream(static_cast<Unit*>(self)->errors);
@@ -62,7 +62,7 @@ struct Unit {
   }
 };
 
-// What LLVM's verifier says of `module`, "" if nothing.
+// The message of LLVM's verifier for `module`, "" if it is well formed.
 std::string fault_of(const llvm::Module& module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -74,12 +74,12 @@ void verify(const llvm::Module& module) {
     throw InternalError("the LLVM IR is malformed: {}", fault);
 }
 
-// What a library exports: code that checks arguments and calls a kernel.
+// True for an exported function, which checks arguments and calls a kernel.
 bool is_entry(const llvm::Function& function) {
   return function.hasExternalLinkage() && !function.isDeclaration();
 }
 
-// What check_interrupt throws; null if nothing.
+// The exception that check_interrupt throws; null if none.
 std::exception_ptr asked_to_stop() {
   try {
     runtime::check_interrupt();
@@ -89,7 +89,7 @@ std::exception_ptr asked_to_stop() {
   return nullptr;
 }
 
-// Passes of ours over sums of products, at the end: others do not know what they make.
+// Runs our passes over sums of products, last, because other passes do not know their results.
 void finish_sums(llvm::Module& module, const NativeTarget& target, llvm::FunctionAnalysisManager& analyses) {
   const llvm::Triple triple(target.triple);
   const bool has_lanes = triple.getArch() == llvm::Triple::aarch64 && target.least_register_bits > 0,
@@ -112,13 +112,13 @@ void finish_sums(llvm::Module& module, const NativeTarget& target, llvm::Functio
 void optimise(Unit& unit, const NativeTarget& target) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.LoopInterleaving = target.opt_level >= 2;
-  // LLVM 19's gives wrong numbers for some nests that are unrolled as a whole, on processors with AVX-512
-  // (tests/codegen/test_unrolled_nests.py); vectors are made by schedules
+  // LLVM 19's SLP vectoriser gives wrong results for some fully unrolled nests on processors with AVX-512
+  // (tests/codegen/test_unrolled_nests.py); schedules create the vectors anyway
   tuning.SLPVectorization = false;
   llvm::PassInstrumentationCallbacks callbacks;
-  // entries have no loop and no value that is worth all passes, which take a third of a small kernel's time
+  // entries have no loops and no values worth all passes, which take a third of a small kernel's compile time
   bool are_entries_done = false;
-  std::exception_ptr interruption;  // may not be thrown through LLVM: the passes that are left do nothing
+  std::exception_ptr interruption;  // must not be thrown through LLVM: the remaining passes do nothing
   callbacks.registerShouldRunOptionalPassCallback([&](llvm::StringRef, llvm::Any subject) {
     if (!interruption) interruption = asked_to_stop();
     if (interruption) return false;
@@ -155,7 +155,7 @@ void optimise(Unit& unit, const NativeTarget& target) {
   unit.check();
 }
 
-// What a loader of libraries does and code that is linked in memory has to do without.
+// Refuses features that need a library loader, which code linked in memory does not have.
 void require_no_loader(const llvm::Module& part) {
   for (const llvm::GlobalVariable& variable : part.globals()) {
     const std::string name = variable.getName().str();
@@ -172,7 +172,7 @@ void require_no_loader(const llvm::Module& part) {
         .help("choose with a branch");
 }
 
-// Functions that the program brings as LLVM IR; nobody outside sees them.
+// Links functions that the program imports as LLVM IR, with internal linkage.
 void import_functions(Unit& unit, const std::string& text) {
   llvm::SMDiagnostic problem;
   std::unique_ptr<llvm::Module> part =
@@ -331,7 +331,7 @@ std::vector<std::string> members_of(const std::string& archive, const std::strin
   for (const auto& child : (*opened)->children(failed)) {
     llvm::Expected<llvm::StringRef> content = child.getBuffer();
     if (!content) refuse(content.takeError());
-    // LLVM believes what the header says of the member's size
+    // LLVM trusts the member's size in the header
     const char* end = archive.data() + archive.size();
     const bool is_inside = content->data() >= archive.data() && content->data() <= end &&
                            content->size() <= static_cast<size_t>(end - content->data());

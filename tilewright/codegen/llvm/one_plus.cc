@@ -1,6 +1,6 @@
-// 1 + tanh x, 1 + erf x and halves of them, as gelu has them: by one exponential, which keeps the digits that
-// the sum would lose near -1.  Worst errors found by tests/codegen/math_test.cc, in units in the last place:
-// 1 + tanh 2.5, 1 + erf 1.2 for x >= 0; 1e-7 is the error of 1 + erf elsewhere.
+// 1 + tanh x and 1 + erf x, or half of them, as in gelu: by one exponential, which keeps the digits that the
+// sum would lose near -1.  Worst errors found by tests/codegen/math_test.cc, in units in the last place: 1 +
+// tanh 2.5, 1 + erf 1.2 for x >= 0; for x < 0, the error of 1 + erf is 1e-7.
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -17,7 +17,7 @@ struct OnePlus {
   double scale = 1;
 };
 
-// `factor` * name(x), or name(x) where `factor` is 1.
+// `factor` * name(x), or name(x) if `factor` is 1.
 std::optional<PrimExpr> argument(const PrimExpr& term, std::string_view name, double factor) {
   const PrimExpr* value = &term;
   if (const auto* product = term.as<BinaryOpNode>(); product && product->kind == Kind::kMul) {
@@ -44,7 +44,7 @@ std::optional<OnePlus> match(const BinaryOpNode* sum, std::string_view name) {
   return OnePlus{*x, scale};
 }
 
-// scale * 2 / (1 + e^-2x); 0 below -43, since what multiplies it may be as large as float32 holds.
+// scale * 2 / (1 + e^-2x); 0 below -43, since it may be multiplied by the largest float32.
 llvm::Value* one_plus_tanh(const Math& m, llvm::Value* x, double scale) {
   llvm::Value* exponent = m.b.CreateFMul(x, m.c(-2));
   llvm::Value* e = exp_of_small(m, m.clamp(exponent, -20, 86));
@@ -66,8 +66,8 @@ llvm::Value* exp2_of_negative(const Math& m, llvm::Value* q) {
   return m.b.CreateSelect(m.b.CreateFCmpOGE(q, m.c(126)), m.c(0), scaled);
 }
 
-// For x < 0 it is erfc|x| = 2^-q(|x|), else 2 less that; both times scale.  Error of 2^-q: 6e-8, and relative
-// to it 1e-5 up to |x| = 2; from 4 on it falls faster than erfc does.
+// For x < 0 this is erfc|x| = 2^-q(|x|), else 2 minus that; both times scale.  The error of 2^-q is 6e-8, and
+// the relative error 1e-5 up to |x| = 2; from 4 on it decreases faster than erfc does.
 llvm::Value* one_plus_erf(const Math& m, llvm::Value* x, double scale) {
   const double halvings = -std::log2(scale);
   llvm::Value* q = m.polynomial(

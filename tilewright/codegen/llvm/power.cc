@@ -1,9 +1,10 @@
-// x^y of float32 as 2^(y log2 x) in float64, on scalars and vectors alike.  Worst error found by
-// tests/codegen/math_test.cc: 0.51 units in the last place; 2.2 of x^0.75, which is sqrt(x) sqrt(sqrt(x)).
+// x^y of float32 as 2^(y log2 x) in float64, with the same operations on scalars and vectors.  Worst error
+// found by tests/codegen/math_test.cc: 0.51 units in the last place; 2.2 for x^0.75, which is
+// sqrt(x) sqrt(sqrt(x)).
 //   x = 2^e t with sqrt(1/2) <= t < sqrt(2):  log t = 2 atanh(s), s = (t - 1) / (t + 1), |s| < 0.172
-//   2^v = 2^n exp(r), n the whole number next to v, |r| <= ln 2 / 2
-// Both series are those of Taylor, relative errors 2e-12 and 3e-10; float64 holds what float32 asks for,
-// results that are subnormal or overflow among them.
+//   2^v = 2^n exp(r), n the integer nearest to v, |r| <= ln 2 / 2
+// Both series are Taylor series, with relative errors 2e-12 and 3e-10; float64 holds all results of float32,
+// including those that are subnormal or overflow.
 #include <llvm/IR/Intrinsics.h>
 
 #include <cmath>
@@ -14,7 +15,7 @@
 namespace tilewright::codegen {
 namespace {
 
-constexpr double kRounding64 = 6755399441055744;  // 1.5 * 2^52: what is added to it becomes whole
+constexpr double kRounding64 = 6755399441055744;  // 1.5 * 2^52: adding it rounds to an integer
 
 class Power {
  public:
@@ -24,7 +25,7 @@ class Power {
         wide_(narrow->getWithNewType(builder.getDoubleTy())),
         bits_(llvm::CmpInst::makeCmpResultType(narrow)->getWithNewBitWidth(64)) {}
 
-  // For 0 < x < infinity and finite y.
+  // Computes the power for 0 < x < infinity and finite y.
   llvm::Value* of_positive(llvm::Value* x, llvm::Value* y) const {
     llvm::Value* exponent = b.CreateFMul(b.CreateFPExt(y, wide_), log2(b.CreateFPExt(x, wide_)));
     return b.CreateFPTrunc(exp2(exponent), narrow_);
@@ -49,14 +50,14 @@ class Power {
     return mad(b.CreateFMul(s, series), c(2 * std::numbers::log2e), whole(e));
   }
 
-  // A whole number below 2^51 as float64: the last bits of a number whose unit is 1.
+  // An integer below 2^51 as float64, from the last bits of a sum with kRounding64.
   llvm::Value* whole(llvm::Value* n) const {
     const auto bits = llvm::ConstantExpr::getBitCast(llvm::cast<llvm::Constant>(c(kRounding64)), bits_);
     return b.CreateFSub(b.CreateBitCast(b.CreateAdd(n, bits), wide_), c(kRounding64));
   }
 
   llvm::Value* exp2(llvm::Value* v) const {
-    // beyond these float32 has 0 and infinity
+    // beyond these limits float32 gives 0 and infinity
     v = b.CreateSelect(b.CreateFCmpOLT(v, c(-160)), c(-160), v);
     v = b.CreateSelect(b.CreateFCmpOGT(v, c(140)), c(140), v);
     llvm::Value* sum = b.CreateFAdd(v, c(kRounding64));
@@ -76,7 +77,7 @@ class Power {
   llvm::Type *narrow_, *wide_, *bits_;
 };
 
-// The number that all lanes of a constant are.
+// The constant that all lanes have; nullopt if it is not a constant.
 std::optional<double> constant_of(const PrimExpr& e) {
   const auto* lanes = e.as<BroadcastNode>();
   const auto* number = lanes ? lanes->value.as<FloatImmNode>() : e.as<FloatImmNode>();
@@ -85,7 +86,7 @@ std::optional<double> constant_of(const PrimExpr& e) {
 
 }  // namespace
 
-// x^y with a constant y by multiplications and square roots, exact to the rounding of each; null for others.
+// x^y for a constant y by multiplications and square roots, each exactly rounded; null for other exponents.
 llvm::Value* FunctionEmitter::emit_small_power(llvm::Value* x, double y) {
   if (y == 1) return x;
   if (y == 2) return builder_.CreateFMul(x, x);
@@ -94,7 +95,7 @@ llvm::Value* FunctionEmitter::emit_small_power(llvm::Value* x, double y) {
   if (y != 0.25 && y != 0.5 && y != 0.75) return nullptr;
   llvm::Type* type = x->getType();
   llvm::Value *infinity = llvm::ConstantFP::getInfinity(type), *zero = llvm::ConstantFP::get(type, 0);
-  // of -infinity powers are infinite, of -0 they are 0
+  // powers of -infinity are infinite, those of -0 are 0
   x = builder_.CreateSelect(builder_.CreateFCmpOEQ(x, llvm::ConstantFP::getInfinity(type, true)), infinity,
                             x);
   llvm::Value* root = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, builder_.CreateFAdd(x, zero));
@@ -103,8 +104,8 @@ llvm::Value* FunctionEmitter::emit_small_power(llvm::Value* x, double y) {
   return y == 0.25 ? fourth : builder_.CreateFMul(root, fourth);
 }
 
-// Numbers below 0, infinities and what is none are for the C library, and so is 0 unless y is known to be
-// above 0.
+// Negative numbers, infinities and NaN are left to the C library, and so is 0 unless y is known to be
+// positive.
 llvm::Value* FunctionEmitter::emit_power(const CallNode* node) {
   const std::optional<double> constant = constant_of(node->args[1]);
   llvm::Value* x = emit(node->args[0]);

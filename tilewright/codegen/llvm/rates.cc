@@ -34,13 +34,14 @@ std::optional<Opcodes> opcodes_for(const llvm::MCSubtargetInfo& info, int64_t ve
   return std::nullopt;
 }
 
-// The reciprocal of the cycles after which another one can start, and the cycles until its result is there.
+// The inverse of the cycles until another such instruction can start, and the cycles until its result is
+// available.
 struct Speed {
   double per_cycle = 0;
   int64_t latency = 0;
 };
 
-// An architecture has up to 20,000 of them, so that a name is looked for once.
+// Looks up an instruction by name; cached, since an architecture has up to 20,000 instructions.
 unsigned number_of(llvm::StringRef opcode, const llvm::MCInstrInfo& instructions) {
   thread_local std::map<std::string, unsigned, std::less<>> known;
   if (const auto found = known.find(opcode); found != known.end()) return found->second;

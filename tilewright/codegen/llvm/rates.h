@@ -1,4 +1,4 @@
-// How fast a processor is by the scheduling model that LLVM has of it.
+// The speed of a processor according to LLVM's scheduling model.
 #pragma once
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -10,8 +10,8 @@
 
 namespace tilewright::codegen {
 
-/// Rates of the instructions on vectors of `vector_bits` that code for `info` consists of.  Nothing where
-/// LLVM has no model of the processor, or one without these instructions.
+/// The rates of the instructions on vectors of `vector_bits` that code for `info` uses.  Nullopt if LLVM has
+/// no model of the processor, or a model without these instructions.
 std::optional<target::Rates> rates_of(const llvm::Target& backend, const llvm::MCSubtargetInfo& info,
                                       int64_t vector_bits);
 

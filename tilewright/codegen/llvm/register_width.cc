@@ -1,8 +1,9 @@
-// Registers of SVE and RVV, whose width is known when code runs: what code counts on, and what there is.
-//   function f() vscale_range(2, 16)          on 256 bits of SVE, or more
+// The width of SVE and RVV registers, which is only known at run time: compares the required with the actual
+// one.
+//   function f() vscale_range(2, 16)          for 256 bits of SVE, or more
 //   entry:  check_registers(): if (vscale < 2) return raise_format("RuntimeError", ..., vscale * 128)
-// With that promise LLVM keeps a vector of the program, <8 x float>, in one register.  It masks the lanes
-// beyond, so that wider registers compute the same; in narrower ones lanes would be lost without a word.
+// With that attribute LLVM keeps a vector of the program, <8 x float>, in one register.  It masks the lanes
+// beyond, so that wider registers compute the same; narrower ones would silently lose lanes.
 // Source: LLVM Language Reference, vscale_range; Arm C Language Extensions, RISC-V "V": vscale is the width
 // of a register over 128 bits and over 64 bits.
 #include "tilewright/codegen/llvm/emitter.h"
@@ -36,7 +37,7 @@ llvm::Function* ModuleEmitter::check_registers_function() {
   if (llvm::Function* known = module.getFunction(kName)) return known;
   llvm::LLVMContext& context = module.getContext();
   llvm::Function* function = helper(kName, llvm::Type::getInt32Ty(context), {});
-  // here nothing is promised, or the check would be taken for needless
+  // this function must not have the attribute, or LLVM would remove the check as redundant
   function->removeFnAttr(llvm::Attribute::VScaleRange);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", function));
   auto *wide = llvm::BasicBlock::Create(context, "wide", function),

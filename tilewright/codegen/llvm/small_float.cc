@@ -1,4 +1,5 @@
-// bfloat16 and float8 between their bits and float32, on scalars and vectors alike.
+// Conversions between the bits of bfloat16 and float8 and float32, with the same operations on scalars and
+// vectors.
 #include "tilewright/support/small_float.h"
 
 #include <llvm/Analysis/VectorUtils.h>
@@ -19,7 +20,7 @@ constexpr uint32_t power_of_two(int power) {
   return static_cast<uint32_t>(power + kSingleBias) << kSingleMantissa;
 }
 
-/// Instructions on words of 32 bits and the floats of the same bits.
+/// Instructions on 32-bit words and the float32 values with the same bits.
 class Words {
  public:
   Words(llvm::IRBuilder<>& builder, llvm::Type* like)
@@ -34,8 +35,8 @@ class Words {
   llvm::Type *word, *single;
 };
 
-// float64 as a float32 whose last bit is set where it is not exact: rounding that again gives what rounding
-// once would (Boldo and Melquiond 2008).
+// float64 as a float32 whose last bit is set if it is inexact; rounding that again gives the same result as
+// rounding once (Boldo and Melquiond 2008).
 llvm::Value* round_to_odd(const Words& w, llvm::Value* value) {
   llvm::Value* nearest = w.b.CreateFPTrunc(value, w.single);
   llvm::Value* back = w.b.CreateFPExt(nearest, value->getType());
@@ -46,14 +47,15 @@ llvm::Value* round_to_odd(const Words& w, llvm::Value* value) {
   return w.b.CreateOr(below, w.b.CreateZExt(is_inexact, w.word));
 }
 
-// The bits of the nearest number of `format`, ties to even.
+// The bits of the nearest value of `format`, ties to even.
 llvm::Value* narrowed(const Words& w, llvm::Value* bits, FloatFormat format) {
   const auto shift = static_cast<unsigned>(kSingleMantissa - format.mantissa_bits);
   const uint32_t rebias = static_cast<uint32_t>(kSingleBias - format.bias()) << kSingleMantissa;
   llvm::Value* magnitude = w.b.CreateAnd(bits, w.c(kMagnitude));
   llvm::Value* sign =
       w.b.CreateAnd(w.b.CreateLShr(bits, static_cast<uint64_t>(32 - format.bits())), w.c(format.sign_bit()));
-  // adding almost half of the last place, and one more if that place is odd, carries where it rounds up
+  // adding almost half of the last place, and one more if that place is odd, carries exactly where rounding
+  // goes up
   llvm::Value* odd = w.b.CreateAnd(w.b.CreateLShr(magnitude, shift), w.c(1));
   llvm::Value* half = w.b.CreateAdd(odd, w.c((1u << (shift - 1)) - 1));
   llvm::Value* result =
@@ -61,7 +63,8 @@ llvm::Value* narrowed(const Words& w, llvm::Value* bits, FloatFormat format) {
   llvm::Value* too_large = w.b.CreateICmpUGT(result, w.c(format.infinity_bits()));
   result = w.b.CreateSelect(too_large, w.c(format.infinity_bits()), result);
   if (rebias != 0) {
-    // the last place of this power is the smallest number: adding the power rounds to that
+    // the last place of this power is the smallest value of the format, so adding the power rounds to its
+    // multiples
     const uint32_t power = power_of_two(format.min_power() + kSingleMantissa);
     llvm::Value* sum = w.b.CreateFAdd(w.number(magnitude), w.number(w.c(power)));
     llvm::Value* subnormal = w.b.CreateSub(w.bits(sum), w.c(power));
@@ -72,7 +75,7 @@ llvm::Value* narrowed(const Words& w, llvm::Value* bits, FloatFormat format) {
   return w.b.CreateOr(w.b.CreateSelect(is_nan, w.c(format.nan_bits()), result), sign);
 }
 
-// The same of bfloat16, which has the sign and the powers of float32: what carries ends at infinity.
+// The same for bfloat16, which has the sign and the exponents of float32: carries end at infinity.
 llvm::Value* rounded_to_upper_half(const Words& w, llvm::Value* bits, FloatFormat format) {
   llvm::Value* upper = w.b.CreateLShr(bits, uint64_t{16});
   llvm::Value* odd = w.b.CreateAnd(upper, w.c(1));
@@ -87,7 +90,7 @@ bool is_number(const PrimExpr& value, double number) {
   return found && found->value == number;
 }
 
-// x of select(abs(x) < 2^-126, x * 0, x); null if `value` is something else.
+// x of select(abs(x) < 2^-126, x * 0, x); null if `value` has another form.
 const PrimExpr* flushed(const PrimExpr& value) {
   const auto* chosen = value.as<SelectNode>();
   const auto* is_less = chosen ? chosen->condition.as<LTNode>() : nullptr;
@@ -140,10 +143,10 @@ llvm::Value* FunctionEmitter::narrow_float(llvm::Value* value, DataType from, Da
   return builder_.CreateTrunc(narrow, llvm_type(context_, to));
 }
 
-// vcvtne2ps2bf16 takes denormals for 0, whatever the mode of the processor.  Source: Intel 64 and IA-32
+// vcvtne2ps2bf16 flushes denormals to 0, whatever the mode of the processor.  Source: Intel 64 and IA-32
 // Architectures Software Developer's Manual, volume 2, VCVTNE2PS2BF16.
 llvm::Value* FunctionEmitter::emit_flushed_bfloat16(const CastNode* cast) {
-  constexpr int kLanes = 32;  // of one instruction
+  constexpr int kLanes = 32;  // lanes of one instruction
   const int lanes = cast->dtype.lanes;
   if (!cast->dtype.is_bfloat16() || cast->value->dtype.element() != kFloat32 || lanes % kLanes != 0 ||
       !module_.target.has("avx512bf16"))

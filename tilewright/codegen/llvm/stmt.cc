@@ -1,4 +1,4 @@
-// Statements -> basic blocks.
+// Translates statements to basic blocks.
 #include <llvm/IR/MDBuilder.h>
 
 #include "tilewright/codegen/llvm/emitter.h"
@@ -36,7 +36,7 @@ void FunctionEmitter::run() {
   builder_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", function_));
   for (size_t n = 0; n < func_->params.size(); ++n) {
     values_[func_->params[n].get()] = function_->getArg(static_cast<unsigned>(n));
-    // a parameter with a buffer is the address of that buffer's data
+    // a parameter with a buffer is the address of the buffer's data
     if (func_->buffers[n])
       values_[func_->buffers[n]->data.get()] = function_->getArg(static_cast<unsigned>(n));
   }
@@ -125,7 +125,7 @@ void FunctionEmitter::emit_for(const ForNode* node) {
   panel_turn_ = outer_turn;
 }
 
-// The test stands at the bottom, so that the body is one block LLVM can turn into a vector or unrolled loop.
+// The test is at the bottom, so that the body is a single block that LLVM can vectorise or unroll.
 void FunctionEmitter::emit_loop(const ForNode* node, const std::function<void()>& emit_body) {
   llvm::Value* begin = emit_index(node->min);
   llvm::Value* extent = emit_index(node->extent);
@@ -155,8 +155,8 @@ void FunctionEmitter::emit_loop(const ForNode* node, const std::function<void()>
   builder_.SetInsertPoint(exit);
 }
 
-// Where a schedule has chosen vectors LLVM must not choose others: it makes shuffles out of packing loops, in
-// seconds.
+// Disables LLVM's vectorisation of loops if a schedule chose vectors: LLVM would turn packing loops into
+// shuffles, which takes seconds.
 void FunctionEmitter::hint_loop(llvm::BranchInst* latch, const ForNode* node) {
   std::vector<llvm::Metadata*> hints{nullptr};
   const auto add = [&](std::vector<llvm::Metadata*> hint) {
@@ -199,7 +199,7 @@ void FunctionEmitter::emit_if(const IfThenElseNode* node) {
   llvm::Value* condition = emit(node->condition);
   llvm::BasicBlock *then_block = new_block("then"),
                    *else_block = node->else_case ? new_block("else") : nullptr, *done = new_block("done");
-  // what only reports an error is out of the way
+  // move code that only reports an error out of the way
   const auto* evaluate = node->then_case.as<EvaluateNode>();
   const auto* call = evaluate ? evaluate->value.as<CallNode>() : nullptr;
   const auto* op = call ? call->op.as<OpNode>() : nullptr;

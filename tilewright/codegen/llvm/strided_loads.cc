@@ -1,4 +1,4 @@
-// Loads of numbers that lie apart by one instruction: A[i:i + 24:3] -> ld1w {z}, p, [x, z, sxtw #2]; vlse32.v
+// Strided loads by one instruction: A[i:i + 24:3] -> ld1w {z}, p, [x, z, sxtw #2]; vlse32.v
 #include <llvm/IR/IntrinsicsAArch64.h>
 
 #include <bit>
@@ -8,20 +8,20 @@
 
 namespace tilewright::codegen {
 
-// On NEON, x86 and for every second number on RVV it is faster to choose from whole vectors.  Of those of SVE
-// LLVM chooses by way of the stack, where registers may be wider than it was promised.
+// On NEON, on x86 and for stride 2 on RVV, it is faster to load whole vectors and select from them.  On SVE,
+// LLVM selects through the stack, because registers may be wider than promised.
 bool loads_by_stride(const NativeTarget& target, DataType dtype, int64_t stride) {
-  constexpr int64_t kMostStride = 1 << 20;  // 32 bits hold the distance of any lane
+  constexpr int64_t kMostStride = 1 << 20;  // offsets of all lanes fit in 32 bits
   if (dtype.element().num_bytes() < 4 || stride < 2 || stride > kMostStride) return false;
   if (target.triple.starts_with("riscv")) return target.has("v") && stride > 2;
   return target.triple.starts_with("aarch64") && dtype.lanes * dtype.bits > 128 &&
          dtype.lanes * dtype.bits <= target.least_register_bits;
 }
 
-// One instruction: the first address and distances from there.  As intrinsics of the machines, since LLVM
-// adds up addresses of all lanes of a gather before a loop, which are twice as wide as the numbers.
+// Emits one instruction with the first address and offsets from it, as a machine intrinsic: for a gather,
+// LLVM would compute the addresses of all lanes before the loop, which are twice as wide as the elements.
 llvm::Value* FunctionEmitter::load_by_stride(const Buffer& buffer, const RampNode* ramp, int64_t stride,
-                                             llvm::Type* type, llvm::Value* mask) {
+                                           llvm::Type* type, llvm::Value* mask) {
   llvm::Type* element = type->getScalarType();
   const unsigned lanes = llvm::cast<llvm::FixedVectorType>(type)->getNumElements(),
                  bits = static_cast<unsigned>(element->getPrimitiveSizeInBits().getFixedValue());
@@ -47,7 +47,7 @@ llvm::Value* FunctionEmitter::load_by_stride(const Buffer& buffer, const RampNod
   llvm::Value* index = builder_.CreateIntrinsic(
       llvm::Intrinsic::aarch64_sve_index, {places},
       {llvm::ConstantInt::get(distance, 0), llvm::ConstantInt::getSigned(distance, stride)});
-  // the number of a count in PTRUE: 1 to 8 are themselves, 16 is 9, 32 is 10, ..
+  // PTRUE encodes lane counts 1 to 8 as themselves, 16 as 9, 32 as 10, ..
   const unsigned pattern = lanes <= 8 ? lanes : llvm::Log2_32(lanes) + 5;
   auto* masks = llvm::ScalableVectorType::get(builder_.getInt1Ty(), 128 / bits);
   llvm::Value* chosen =

@@ -16,7 +16,8 @@
 namespace tilewright::codegen {
 namespace {
 
-// The number that all lanes of a vector are; if they are one lane of another vector, that choice.
+// The scalar that all lanes of a vector hold; if they are one lane of another vector, the shuffle that
+// selects it.
 llvm::Value* number_of(llvm::Value* vector) {
   if (llvm::Value* number = llvm::getSplatValue(vector)) return number;
   auto* chosen = llvm::dyn_cast<llvm::ShuffleVectorInst>(vector);
@@ -78,7 +79,7 @@ std::vector<llvm::Loop*> blocks_that_loop(const llvm::LoopInfo& loops) {
 
 namespace {
 
-// Whether the loop moves the address by one element in each step.
+// True if the address moves by one element in each iteration of the loop.
 bool is_next(llvm::Value* number, const llvm::Loop& loop, llvm::ScalarEvolution& scev) {
   auto* load = llvm::dyn_cast<llvm::LoadInst>(number);
   if (!load || !load->isSimple() || load->getParent() != loop.getHeader()) return false;
@@ -134,7 +135,7 @@ llvm::SmallVector<llvm::Value*> keep_order(llvm::Instruction* place, llvm::Array
 
 llvm::PreservedAnalyses StepsTogether::run(llvm::Function& function,
                                            llvm::FunctionAnalysisManager& analyses) {
-  // beside more sums and vectors (14 by 2) LLVM kept sums in memory
+  // with more sums and vectors (14 by 2), LLVM spilled sums
   constexpr size_t kMostRegisters = 29;
   constexpr unsigned kSteps = 8;
   const auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
@@ -145,7 +146,8 @@ llvm::PreservedAnalyses StepsTogether::run(llvm::Function& function,
     const unsigned count = scev.getSmallConstantTripCount(loop);
     const size_t vectors = num_distinct(products, &Product::vector),
                  rows = num_distinct(products, &Product::number);
-    // a vector takes an address of its own in each step: nothing is gained where there are more than rows
+    // each vector needs an address of its own per iteration: there is no gain if there are more vectors than
+    // rows
     if (products.empty() || rows < vectors || products.size() + vectors > kMostRegisters ||
         (count != 0 && count < 2 * kSteps) || !take_next_numbers(products, *loop, scev))
       continue;

@@ -1,5 +1,4 @@
-// Loops that add products of vectors and single numbers, in LLVM's IR: what passes of ours that run after
-// LLVM's have in common.
+// Helpers for our passes that run after LLVM's, on loops of LLVM IR that add products of vectors and scalars.
 #pragma once
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
@@ -10,39 +9,39 @@
 
 namespace tilewright::codegen {
 
-/// sum + vector * splat(number), rounded once.  The number may also be the vector of it, if its lanes are one
-/// lane of another vector.
+/// sum + vector * splat(number), rounded once.  The splat may also be a shuffle that repeats one lane of
+/// another vector.
 struct Product {
   llvm::BinaryOperator* add;
   llvm::Value *sum, *vector, *number;
 };
 
-/// Those of `block` with vectors of more than `least_bits` and at most `most_bits`, in their order: all of
-/// one element type, of a block that writes to nothing but registers; else none.
+/// The products in `block` with vectors of more than `least_bits` and at most `most_bits`, in order, all of
+/// one element type; none if the block writes to memory or has other element types.
 std::vector<Product> products_in(llvm::BasicBlock& block, uint64_t least_bits, uint64_t most_bits);
 
-/// How many values there are of one member.
+/// The number of distinct values of one member.
 size_t num_distinct(const std::vector<Product>& products, llvm::Value* Product::* member);
 
-/// Loops of one block without loops inside, in order.
+/// Loops of a single block without inner loops, in order.
 std::vector<llvm::Loop*> blocks_that_loop(const llvm::LoopInfo& loops);
 
-/// Whether each step of the loop takes the next numbers in memory for its products.
+/// True if each iteration of the loop takes the next scalars in memory for its products.
 bool take_next_numbers(const std::vector<Product>& products, const llvm::Loop& loop,
                        llvm::ScalarEvolution& scev);
 
-/// Takes `steps` steps of the loop together; what is left over is a loop behind it.
+/// Unrolls the loop by `steps`; the remaining iterations become a loop after it.
 void take_together(llvm::Loop* loop, unsigned steps, llvm::Function& function,
                    llvm::FunctionAnalysisManager& analyses);
 
-/// No load of what follows `place` moves before it, nor back, and `values` are known there and not later;
-/// what they are from there on is returned.  LLVM's scheduler would else load what several steps need at
-/// once, and keep sums in memory.  An empty statement of assembly, no instruction.
+/// Prevents loads from moving across `place` in either direction, and makes `values` opaque at that point;
+/// returns the opaque values.  Otherwise LLVM's scheduler would load the operands of several iterations at
+/// once and spill sums.  An empty inline assembly statement, which emits no instruction.
 llvm::SmallVector<llvm::Value*> keep_order(llvm::Instruction* place,
                                            llvm::ArrayRef<llvm::Value*> values = {});
 
-/// Eight steps of sums together, on RVV: numbers of a row lie within reach of one address.
-/// Of 13 by 2 vectors a step took 49 instructions, 26 of them multiply-adds: 8 add up addresses and count.
+/// Unrolls loops of sums by eight on RVV, where the values of a row are then in reach of one address.  With
+/// 13 by 2 vectors an iteration took 49 instructions, 26 of them multiply-adds: 8 add up addresses and count.
 struct StepsTogether : llvm::PassInfoMixin<StepsTogether> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };

@@ -1,24 +1,24 @@
-// Vectors of fixed length in registers of SVE, which are as long or longer.
+// Fixed-length vectors in SVE registers, which have at least their length.
 #pragma once
 #include <llvm/IR/DerivedTypes.h>
 #include <llvm/IR/IRBuilder.h>
 
 namespace tilewright::codegen {
 
-/// Registers consist of so many bits, once or several times.
+/// The width of a register is a multiple of this.
 inline constexpr unsigned kSegmentBits = 128;
 
-/// How many numbers of a type they hold.
+/// The number of elements of a type in one segment.
 inline unsigned num_lanes(const llvm::Type* element) {
   return kSegmentBits / static_cast<unsigned>(element->getPrimitiveSizeInBits().getFixedValue());
 }
 
-/// A register of such numbers.
+/// The type of a register with such elements.
 inline llvm::ScalableVectorType* register_type(llvm::Type* element) {
   return llvm::ScalableVectorType::get(element, num_lanes(element));
 }
 
-/// The register that begins with `vector`; the lanes behind it are anything.
+/// The register that begins with `vector`; the remaining lanes are undefined.
 inline llvm::Value* in_register(llvm::IRBuilderBase& builder, llvm::Value* vector) {
   llvm::Type* type = register_type(vector->getType()->getScalarType());
   return builder.CreateInsertVector(type, llvm::PoisonValue::get(type), vector, builder.getInt64(0));

@@ -1,4 +1,4 @@
-// What LLVM compiles for: from a Target, or from the machine this runs on.
+// Makes the LLVM target from a Target, or from the machine this runs on.
 #include "tilewright/codegen/llvm/target.h"
 
 #include <llvm/ADT/StringMap.h>
@@ -30,7 +30,7 @@
 
 namespace tilewright::codegen {
 
-// The list is that of codegen/CMakeLists.txt.
+// Initialises the architectures that codegen/CMakeLists.txt lists.
 void initialize_targets() {
   static const bool done = [] {
 #define INITIALIZE(Name)              \
@@ -45,7 +45,7 @@ void initialize_targets() {
     INITIALIZE(WebAssembly)
     INITIALIZE(NVPTX)
 #undef INITIALIZE
-    // now, and not when the first kernel is compiled, where memory may run out in the middle of it
+    // now, not during the compilation of the first kernel, which may run out of memory in the middle of it
     llvm::PassRegistry& passes = *llvm::PassRegistry::getPassRegistry();
     llvm::initializeCore(passes);
     llvm::initializeAnalysis(passes);
@@ -130,8 +130,8 @@ void check_fast_math(const std::vector<std::string>& flags) {
   }
 }
 
-// Whether code generation uses the feature by itself; others are for operating systems and intrinsics, and
-// machines in the cloud hide them.
+// True if code generation uses the feature by itself; other features are for operating systems and
+// intrinsics, and machines in the cloud hide them.
 bool is_used_by_code(const llvm::Triple& triple, llvm::StringRef feature) {
   if (!triple.isX86()) return true;
   static constexpr llvm::StringLiteral kUsed[] = {"sse", "ssse",  "avx",    "fma",       "f16c",
@@ -140,8 +140,8 @@ bool is_used_by_code(const llvm::Triple& triple, llvm::StringRef feature) {
   return llvm::any_of(kUsed, [&](llvm::StringRef used) { return feature.starts_with(used); });
 }
 
-// Whether Linux lets this process use the tile registers of AMX; asked before any kernel is made.
-// Source: Documentation/arch/x86/xstate.rst of Linux.
+// True if Linux lets this process use the tile registers of AMX; checked before any kernel is made.  Source:
+// Documentation/arch/x86/xstate.rst of Linux.
 bool may_use_tiles() {
 #if defined(__x86_64__) && defined(__linux__)
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
@@ -151,7 +151,7 @@ bool may_use_tiles() {
 #endif
 }
 
-// The features that code may use on this machine, and those that it may not.
+// The features of this machine: true if code may use them.
 const llvm::StringMap<bool>& host_features() {
   static const llvm::StringMap<bool> features = [] {
     llvm::StringMap<bool> found = llvm::sys::getHostCPUFeatures();
@@ -232,7 +232,7 @@ NativeTarget parsed(const ir::Target& target) {
   const target::VectorWidth width = target::vector_width(native.processor(), target);
   native.vector_bits = width.bits;
   native.least_register_bits = width.least_register_bits;
-  // where no manual has them
+  // only if no manual has them
   const target::Core* core = target::find_core(native.cpu);
   if (!core || !core->rates(native.vector_bits)) native.rates = rates_of(backend, *info, native.vector_bits);
   if (same_machine) native.needed = needed_features(native, triple);
@@ -247,12 +247,12 @@ std::unique_ptr<llvm::TargetMachine> new_machine(const NativeTarget& target) {
       llvm::CodeGenOptLevel::Aggressive};
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  // RISC-V needs to be told which float registers may pass arguments
+  // RISC-V needs the float registers that may pass arguments
   const llvm::Triple triple(target.triple);
   if (triple.isRISCV64()) options.MCOptions.ABIName = "lp64d";
   if (triple.isRISCV32())
     options.MCOptions.ABIName = target.has("d") ? "ilp32d" : target.has("f") ? "ilp32f" : "ilp32";
-  // addresses in wasm are known when it is linked
+  // addresses in wasm are known at link time
   const llvm::Reloc::Model model = triple.isWasm() ? llvm::Reloc::Static : llvm::Reloc::PIC_;
   std::unique_ptr<llvm::TargetMachine> machine(
       find_target(target.triple)
@@ -276,8 +276,8 @@ NativeTarget native_target(const ir::Target& target) {
   return guarded([&] { return parsed(target); });
 }
 
-// Each new one parses the features again, and once more for the first function: a tenth of what a small
-// kernel takes.
+// Cached: each new machine parses the features again, once more for the first function, which takes a tenth
+// of a small kernel's compile time.
 std::shared_ptr<llvm::TargetMachine> target_machine(const NativeTarget& target) {
   constexpr size_t kMostMachines = 8;
   std::unique_ptr<Machines>& machines = machines_of_thread();

@@ -8,13 +8,13 @@
 
 namespace tilewright::codegen {
 
-/// The machine of `target` that belongs to this thread.
+/// The LLVM machine of `target` for this thread.
 std::shared_ptr<llvm::TargetMachine> target_machine(const NativeTarget& target);
 
-/// Leaves the machines of this thread where they are, undestroyed: a call of LLVM was left in the middle.
+/// Abandons the machines of this thread without destroying them, after a call of LLVM was aborted.
 void forget_target_machines();
 
-/// LLVM keeps its targets in global tables, which are filled once.
+/// Fills LLVM's global tables of targets, once.
 void initialize_targets();
 
 }  // namespace tilewright::codegen

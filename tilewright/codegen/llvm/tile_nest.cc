@@ -16,11 +16,11 @@ using namespace tir;
 
 constexpr int64_t kMostRows = 16, kMostTiles = 8, kMostDistance = int64_t{1} << 30;
 
-// A loop and how many elements each access moves with one turn of it.
+// A loop, and the number of elements by which one iteration moves each access.
 struct Turn {
   const ForNode* loop = nullptr;
   int64_t extent = 0, sum = 0, row = 0, column = 0;
-  bool is_linear = true;  // else `row` and `column` say nothing
+  bool is_linear = true;  // false: `row` and `column` have no meaning
   bool is_term() const { return sum == 0; }
 };
 
@@ -36,7 +36,7 @@ class Matcher {
     take_rest();
     list_products();
     nest_.is_row_streamed = loop_->annotations.get_bool(kStreamRows, false);
-    // whoever writes programs by hand may write any number
+    // hand-written programs may contain any value
     const int64_t next = loop_->annotations.get_int(kPrefetchPanel, 0);
     if (next > 0 && next <= kMostDistance) nest_.next_columns = next;
     return std::move(nest_);
@@ -117,7 +117,7 @@ class Matcher {
       refuse(fmt::format("loop {} over results has no constant range from 0", var->name_hint));
   }
 
-  // The innermost loop for which `fits` holds.
+  // Removes and returns the innermost loop for which `fits` holds.
   template <class Fits>
   Turn take_innermost(std::string_view what, Fits fits) {
     const auto found = std::find_if(turns_.rbegin(), turns_.rend(),
@@ -129,7 +129,7 @@ class Matcher {
     return turn;
   }
 
-  // The accesses where `loop` begins.
+  // Sets the accesses at the first iteration of `loop`.
   void start(const ForNode* loop) {
     for (TileOperand* operand : {&nest_.sum, &nest_.row, &nest_.column})
       operand->index = substitute(operand->index, {{loop->loop_var.get(), loop->min}});
@@ -161,7 +161,7 @@ class Matcher {
     nest_.column.stride = groups.column;
   }
 
-  // The other loops: over terms, or over tiles, which have registers of their own.
+  // Assigns the remaining loops: over terms, or over tiles, which have registers of their own.
   void take_rest() {
     for (const Turn& turn : turns_) {
       if (turn.is_term()) {
@@ -174,7 +174,7 @@ class Matcher {
     take_unrolled();
   }
 
-  // The innermost loop over terms, if it moves in no constant steps.
+  // Takes the innermost loop over terms if its steps are not constant.
   void take_unrolled() {
     constexpr int64_t kMostTurns = 9;
     const auto inner =
@@ -187,7 +187,7 @@ class Matcher {
     nest_.unrolled = inner->loop->loop_var;
   }
 
-  // The place of `offset` among the tiles of an operand.
+  // The position of `offset` among the tiles of an operand.
   static size_t place_of(TileOperand& operand, int64_t offset) {
     const auto found = std::find(operand.offsets.begin(), operand.offsets.end(), offset);
     const auto place = static_cast<size_t>(found - operand.offsets.begin());

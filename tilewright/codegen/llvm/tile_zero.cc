@@ -1,4 +1,4 @@
-// Whether a statement sets to zero what a nest of matrix tiles then adds to, or what all of a block add to:
+// Recognises statements that set to zero the sums of a nest of matrix tiles, or of all nests in a block:
 //   for v in range(256): C[v * 32 : v * 32 + 32] = 0
 //   for ko in range(4):       # terms
 //     for io in range(8):     # tiles of a block
@@ -16,14 +16,14 @@ using namespace tir;
 
 constexpr size_t kMostElements = 1 << 14;
 
-// Elements of a buffer, as distances from `index`.
+// Elements of a buffer, as offsets from `index`.
 struct Elements {
   PrimExpr index;
   std::set<int64_t> distances;
 };
 
-// Adds to `elements` what they are in all turns of `loop`; false if these are no constant number apart, too
-// many, or not all different.
+// Extends `elements` to all iterations of `loop`; returns false if the step is not constant, or there are too
+// many or duplicate elements.
 bool repeat(const ForNode* loop, Elements& elements) {
   int64_t extent = 0;
   const std::optional<int64_t> step = step_of(elements.index, loop->loop_var);
@@ -40,7 +40,7 @@ bool repeat(const ForNode* loop, Elements& elements) {
   return are_different;
 }
 
-// The elements of `buffer` that `stmt` sets to zero, if it does nothing else.
+// The elements of `buffer` that `stmt` sets to zero; nullopt if it does anything else.
 std::optional<Elements> zeros_of(const Stmt& stmt, const TileOperand& sum) {
   std::vector<const ForNode*> loops;
   Stmt inner = stmt;

@@ -1,4 +1,4 @@
-// dtypes as LLVM types.
+// Translates dtypes to LLVM types.
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/support/small_float.h"
 

@@ -1,4 +1,4 @@
-// What generated code calls the dtype of a tensor that it refuses.
+// The names of dtypes that generated code uses in errors about tensors of a wrong dtype.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@ struct DtypeText {
   std::string text;
 };
 
-/// Every dtype that elements of a tensor from elsewhere may have.
+/// All dtypes that tensors from other libraries may have.
 std::vector<DtypeText> dtype_texts();
 
 }  // namespace tilewright::codegen

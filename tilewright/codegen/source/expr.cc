@@ -1,4 +1,4 @@
-// Expressions -> text.
+// Translates expressions to source text.
 #include <fmt/format.h>
 
 #include "tilewright/codegen/source/printer.h"
@@ -80,7 +80,7 @@ Code SourcePrinter::int_literal(int64_t value, DataType dtype) const {
                         dtype.bits == 64   ? "ULL"
                         : dtype.bits == 32 ? "U"
                                            : "")};
-  // the literal of the smallest number would be minus one that does not fit
+  // the literal of the smallest integer would be the negation of a literal that does not fit
   if (value == INT64_MIN) return {"(-9223372036854775807LL - 1)"};
   if (value == INT32_MIN && dtype.bits == 32) return {"(-2147483647 - 1)"};
   return {fmt::format("{}{}", value, dtype.bits == 64 ? "LL" : ""),
@@ -120,8 +120,8 @@ Code SourcePrinter::binary(const BinaryOpNode* node) {
   }
 }
 
-// Data wraps around, as in numpy, but signed overflow has no meaning in C.  Index arithmetic does not
-// overflow (arith/analyzer.h).
+// Data wraps around, as in numpy, but signed overflow is undefined in C.  Index arithmetic does not overflow
+// (arith/analyzer.h).
 Code SourcePrinter::arithmetic(const BinaryOpNode* node) {
   const bool is_mul = node->kind == Kind::kMul;
   const char* symbol = is_mul ? "*" : node->kind == Kind::kAdd ? "+" : "-";
@@ -138,7 +138,7 @@ Code SourcePrinter::arithmetic(const BinaryOpNode* node) {
                          dtype, {node->a, node->b});
 }
 
-// Operators of C divide towards zero, and x / 0 and INT_MIN / -1 have no meaning there.
+// C's division truncates towards zero, and x / 0 and INT_MIN / -1 are undefined.
 Code SourcePrinter::division(const BinaryOpNode* node) {
   const DataType dtype = node->dtype;
   const bool is_div = node->kind == Kind::kDiv || node->kind == Kind::kFloorDiv;
@@ -152,7 +152,7 @@ Code SourcePrinter::division(const BinaryOpNode* node) {
   return arithmetic_call(name, dtype, {node->a, node->b});
 }
 
-// The same thing twice is a test for NaN, which compilers would warn of if it were written so.
+// Comparing a value with itself tests for NaN; compilers would warn if it were written so.
 Code SourcePrinter::comparison(const BinaryOpNode* node) {
   const Kind kind = node->kind;
   const bool is_equality = kind == Kind::kEQ || kind == Kind::kNE;
@@ -164,7 +164,7 @@ Code SourcePrinter::comparison(const BinaryOpNode* node) {
     const std::string test = "isnan(" + text(node->a) + ")";
     return holds ? Code{"!" + test, Level::kPrefix} : Code{test + " != 0", Level::kEquality};
   }
-  // compilers warn of x < 0 where it is never true
+  // compilers warn about x < 0 if it is never true
   if (dtype.is_uint() && is_zero(node->b) && (kind == Kind::kLT || kind == Kind::kGE))
     return {kind == Kind::kGE ? "true" : "false"};
   std::string left = operand(node->a, node->b, Level::kSum);
@@ -211,7 +211,7 @@ Code SourcePrinter::cast(const CastNode* node) {
 Code SourcePrinter::cast_of(const Code& value, DataType from, DataType to) const {
   if (to.is_bool()) return {within(value, Level::kSum) + " != 0", Level::kEquality};
   std::string converted = within(value, Level::kPrefix);
-  // out of range there is no right answer, but narrow types wrap
+  // out-of-range values have no defined result, but narrow types wrap around
   if (from.is_float() && !to.is_float() && !(to.is_int() && to.bits >= 32) && to.bits < 64)
     converted = fmt::format("({}){}", type_name(DataType::int_(to.bits == 32 ? 64 : 32)), converted);
   return {fmt::format("({}){}", type_name(to), converted), Level::kPrefix};
@@ -235,7 +235,7 @@ Code SourcePrinter::load(const BufferLoadNode* node) {
   return node->dtype.is_bool() ? Code{place + " != 0", Level::kEquality} : Code{place};
 }
 
-// ---- choices and calls
+// ---- selections and calls
 
 SourcePrinter::Branch SourcePrinter::branch(const PrimExpr& e) {
   std::vector<std::string> outer = std::exchange(lines_, {});
@@ -274,7 +274,7 @@ Code SourcePrinter::builtin(const CallNode* node) {
   if (name.starts_with("tir.")) name.remove_prefix(4);
   if (name == "if_then_else") return choice(node->args[0], node->args[1], node->args[2]);
   if (name == "likely" || name == "tvm_thread_invariant") return expr(node->args[0]);
-  // what a call computes is data again, also inside an index
+  // the result of a call is data, also inside an index
   const bool outer = std::exchange(in_index_, false);
   Code result = call(node, name);
   in_index_ = outer;
@@ -287,9 +287,9 @@ std::string SourcePrinter::temporary(std::string_view hint, DataType dtype, cons
   return name;
 }
 
-// ---- what is known of values
+// ---- properties of values
 
-// What comes from memory or functions, other than the description of an argument.
+// True for values from memory or functions, except descriptions of arguments.
 bool SourcePrinter::is_data(const PrimExpr& e) const {
   bool found = false;
   walk(

@@ -7,7 +7,7 @@
 namespace tilewright::codegen {
 namespace {
 
-// Of C99, C++ (CUDA, Metal) and OpenCL C; sorted.
+// Keywords of C99, C++ (CUDA, Metal) and OpenCL C, sorted.
 constexpr std::string_view kKeywords[] = {
     "_Bool",    "_Complex", "_Imaginary", "alignas",  "alignof",  "and",       "asm",      "auto",
     "bitand",   "bitor",    "bool",       "break",    "case",     "catch",     "char",     "class",
@@ -29,7 +29,7 @@ bool is_keyword(std::string_view name) {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// An identifier like `hint`: other characters become `_`, and names that belong to the printed text get a
+// An identifier similar to `hint`: other characters become `_`, and names reserved for the printed text get a
 // `v`.
 std::string legal(std::string_view hint) {
   std::string name;

@@ -1,4 +1,5 @@
-// Names of variables in printed source: legal identifiers of the C family, different where both are visible.
+// Names of variables in printed source: valid identifiers of C-like languages, distinct where both are
+// visible.
 #pragma once
 #include <set>
 #include <string>
@@ -10,22 +11,22 @@
 
 namespace tilewright::codegen {
 
-/// Whether `name` is an identifier of C that is no keyword.
+/// True if `name` is a C identifier and not a keyword.
 bool is_identifier(std::string_view name);
 
-/// The names of one function.  A name is free again where the block that declared it has ended.
+/// The names of one function.  A name is free again after the block that declared it.
 class Names {
  public:
-  /// `reserved`: what no variable may be called besides keywords, e.g. functions that are called.
+  /// `reserved`: names that variables must not have besides keywords, e.g. functions that are called.
   explicit Names(std::set<std::string, std::less<>> reserved);
 
   void enter() { blocks_.emplace_back(); }
   void leave();
-  /// A name for `var`, as near to its name_hint as possible, in the innermost block.
+  /// Declares a name for `var`, as similar to its name_hint as possible, in the innermost block.
   const std::string& declare(const tir::VarNode* var);
-  /// A name for something that is no variable of the program.
+  /// Declares a name for something other than a variable of the program.
   std::string declare(std::string_view hint);
-  /// Takes back the last name that the innermost block declared.
+  /// Removes the last name that the innermost block declared.
   void take_back();
   /// The name of a declared variable; raises UserError if nothing declared it.
   const std::string& of(const tir::VarNode* var) const;

@@ -1,4 +1,4 @@
-// Lowered TIR (lower/lowered.h) as text of a language of the C family: what all of them write alike.
+// Prints lowered TIR (lower/lowered.h) in a C-like language: the part that all of them share.
 #pragma once
 #include <string>
 #include <unordered_map>
@@ -12,12 +12,12 @@
 namespace tilewright::codegen {
 using namespace tir;
 
-/// How tightly an expression holds together, loosest first.
+/// The precedence of an expression, lowest first.
 enum class Level : uint8_t {
   kChoice,    // a ? b : c
   kOr,        // a || b
   kAnd,       // a && b
-  kBits,      // a & b, a | b, a ^ b; always in parentheses beside other operators
+  kBits,      // a & b, a | b, a ^ b; always parenthesised beside other operators
   kEquality,  // a == b
   kOrder,     // a < b
   kShift,     // a << b
@@ -33,10 +33,10 @@ struct Code {
   Level level = Level::kPrimary;
 };
 
-/// Prints the body of one function.  What languages write differently is virtual: a class for each language
-/// instead of functions in a table, since most of them need the printer's state (lines, names).
-/// An expression that needs statements of its own (let, a call that may fail) prints them before the
-/// statement that holds it; expr() therefore comes before line().
+/// Prints the body of one function.  Virtual functions cover the differences between languages: a class per
+/// language instead of a table of functions, since most of them need the printer's state (lines, names).  An
+/// expression that needs statements of its own (let, a call that may fail) prints them before the statement
+/// that contains it; so expr() must be called before line().
 class SourcePrinter {
  public:
   virtual ~SourcePrinter() = default;
@@ -46,15 +46,15 @@ class SourcePrinter {
  protected:
   SourcePrinter(const PrimFuncNode* func, Names names);
 
-  // ---- what languages write differently
+  // ---- differences between languages
   /// "float": the type of a value; raises Unsupported if the language has none.
   virtual std::string type_name(DataType dtype) const = 0;
   /// The same for an element in memory.
   virtual std::string memory_type_name(DataType dtype) const = 0;
   virtual Code float_literal(double value, DataType dtype) const = 0;
-  /// Arithmetic that no operator of the language has: "min", "floordiv" and the like, on values of one dtype.
+  /// Arithmetic for which the language has no operator: "min", "floordiv" and others, on values of one dtype.
   virtual Code arithmetic_call(std::string_view name, DataType dtype, const std::vector<PrimExpr>& args) = 0;
-  /// A call of an operator of tir/op.h that expr() does not know, or of a function.
+  /// A call of a function, or of an operator of tir/op.h that expr() does not handle.
   virtual Code call(const CallNode* node, std::string_view name) = 0;
   virtual Code cast(const CastNode* node);
   virtual Code vector(const PrimExpr& expr) = 0;
@@ -65,20 +65,20 @@ class SourcePrinter {
 
   // ---- expressions (expr.cc)
   Code expr(const PrimExpr& expr);
-  /// Text of `expr`, in parentheses if it is looser than `at_least`.
+  /// The text of `expr`, parenthesised if its precedence is lower than `at_least`.
   std::string text(const PrimExpr& expr, Level at_least = Level::kChoice);
-  /// The same as part of an address or a loop bound: signed arithmetic does not wrap.
+  /// The same as part of an address or a loop bound, where signed arithmetic does not wrap around.
   std::string index_text(const PrimExpr& expr, Level at_least = Level::kChoice);
-  /// An operand beside `other`: a small 64-bit literal needs no suffix where the other side is no literal.
+  /// An operand beside `other`: a small 64-bit literal needs no suffix if the other side is not a literal.
   std::string operand(const PrimExpr& expr, const PrimExpr& other, Level at_least);
   static std::string within(const Code& code, Level at_least);
-  /// `value` of one type of the language as another.
+  /// `value` cast from one type of the language to another.
   Code cast_of(const Code& value, DataType from, DataType to) const;
-  /// `a ? b : c`, of which only the chosen value may be evaluated.
+  /// `a ? b : c`; only the selected value may be evaluated.
   Code choice(const PrimExpr& condition, const PrimExpr& a, const PrimExpr& b);
   /// "A[i]"
   std::string element(const Buffer& buffer, const std::vector<PrimExpr>& indices);
-  /// A value computed now, in a variable of its own.
+  /// Computes the value now, in a new variable; returns its name.
   std::string temporary(std::string_view hint, DataType dtype, const std::string& value);
 
   // ---- statements (stmt.cc)
@@ -86,20 +86,20 @@ class SourcePrinter {
   void line(std::string text);
   void open(const std::string& header);
   void close(const std::string& tail = "}");
-  /// The end of a block and the begin of the next: "} else {".
+  /// Ends a block and begins the next one: "} else {".
   void reopen(const std::string& header);
-  /// What must run before the function is left from here.
+  /// Prints the cleanups that must run before the function is left here.
   void run_cleanups(size_t above = 0);
 
   // ---- variables (variables.cc)
-  /// What pointer `var` points to here: the element type of the buffers that use it; void if they differ.
+  /// The element type that pointer `var` points to here, from the buffers that use it; void if they differ.
   DataType pointee(const VarNode* var) const;
   bool is_written(const VarNode* var) const { return written_.count(var) != 0; }
   /// Declares a parameter or variable: "const float* restrict A", "int32_t n".
   virtual std::string declaration(const VarNode* var, const std::string& name,
                                   std::string_view qualifier) const;
   bool is_used(const VarNode* var, int definitions) const;
-  /// Defines `var` as `value`.
+  /// Defines `var` with `value`.
   void define(const VarNode* var, const PrimExpr& value);
 
   const PrimFuncNode* func_;
@@ -136,7 +136,7 @@ class SourcePrinter {
   std::string loop_end(const ForNode* node);
   void collect_uses();
 
-  std::vector<size_t> loops_;  // how many cleanups there were when each loop around here began
+  std::vector<size_t> loops_;  // number of cleanups at the beginning of each enclosing loop
   bool in_index_ = false;
   arith::Analyzer analyzer_;
   std::unordered_map<const VarNode*, int> uses_;
@@ -146,7 +146,7 @@ class SourcePrinter {
 
 /// `text` as a string literal of C.
 std::string quoted(std::string_view text);
-/// `line`, broken at spaces outside of literals where it is longer than 100 columns; ends with a newline.
+/// `line`, wrapped at spaces outside of literals if it is longer than 100 columns; ends with a newline.
 std::string wrapped(const std::string& line);
 
 }  // namespace tilewright::codegen

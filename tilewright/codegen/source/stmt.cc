@@ -1,4 +1,4 @@
-// Statements -> lines.
+// Translates statements to lines of source.
 #include <fmt/format.h>
 
 #include "tilewright/codegen/source/printer.h"
@@ -11,7 +11,8 @@
 namespace tilewright::codegen {
 namespace {
 
-// A loop may test such an extent each time: nothing in its body can change it, and it costs nothing.
+// True if the loop may evaluate this extent in each iteration: its body cannot change it, and it costs
+// nothing.
 bool is_constant_in_loop(const PrimExpr& extent) {
   bool is_constant = true;
   walk(
@@ -113,7 +114,7 @@ void SourcePrinter::loop(const ForNode* node) {
   const std::string begin = index_text(node->min), end = loop_end(node);
   const auto scope = analyzer_.enter();
   lower::learn_range(node, analyzer_);
-  // the name is declared inside of the loop's own block, so that the next loop may have the same one
+  // the name is declared in the loop's own block, so that the next loop may use the same one
   names_.enter();
   const std::string name = names_.declare(node->loop_var.get());
   open(fmt::format("for ({} {} = {}; {} < {}; ++{}) {{{}", type_name(node->loop_var->dtype), name, begin,
@@ -130,7 +131,7 @@ void SourcePrinter::while_loop(const WhileNode* node) {
   const bool is_plain = test.lines.empty();
   open(is_plain ? "while (" + test.code.text + ") {" : "while (true) {");
   if (!is_plain) {
-    // the statements of the condition once more, since their names must be known in this block
+    // print the statements of the condition again, since their names must be declared in this block
     const std::string condition = text(node->condition, Level::kPrefix);
     open("if (!" + condition + ") {");
     line("break;");
@@ -173,7 +174,7 @@ void SourcePrinter::evaluate(const PrimExpr& value) {
     return line(fmt::format("{};", word));
   }
   const Code code = expr(value);
-  if (code.text.empty()) return;  // its statements are printed
+  if (code.text.empty()) return;  // its statements are printed already
   line((call ? code.text : "(void)" + within(code, Level::kPrefix)) + ";");
 }
 

@@ -1,4 +1,4 @@
-// Variables: what is known of them before a function is printed, and their definitions.
+// Variables: their properties, collected before a function is printed, and their definitions.
 #include <fmt/format.h>
 
 #include <cctype>
@@ -21,7 +21,7 @@ void SourcePrinter::collect_uses() {
     auto [known, is_new] = pointees_.emplace(data, buffer->dtype);
     if (!is_new && known->second != buffer->dtype) known->second = DataType::void_();
   };
-  // a function that gets a pointer may write through it
+  // a function that receives a pointer may write through it
   auto escapes = [&](const CallNode* node) {
     for (const PrimExpr& arg : node->args) {
       if (const auto* var = arg.as<VarNode>()) written_.insert(var);
@@ -92,19 +92,20 @@ std::string quoted(std::string_view text) {
 
 namespace {
 
-// Where to break `line` that is too long: the space in the fewest parentheses, and of these the last.
+// The position at which to break a line that is too long: the space inside the fewest parentheses, the last
+// of these.
 size_t break_of(const std::string& line, size_t width) {
   size_t best = std::string::npos;
   int depth = 0, best_depth = 0;
   bool in_text = false;
   for (size_t at = line.find_first_not_of(' '); at < width; ++at) {
     const char c = line[at];
-    if (c == '\\') ++at;  // and what it escapes
+    if (c == '\\') ++at;  // skip the escaped character
     if (c == '"') in_text = !in_text;
     if (in_text) continue;
     if (c == '(' || c == '[') ++depth;
     if (c == ')' || c == ']') --depth;
-    // not inside of a type, nor before the block
+    // not inside a type, nor before the block
     const bool is_in_type = at > 1 && std::isalpha(static_cast<unsigned char>(line[at + 1])) &&
                             (std::isalnum(static_cast<unsigned char>(line[at - 1])) ||
                              (line[at - 1] == '*' && line[at - 2] != ' '));
@@ -123,7 +124,7 @@ std::string wrapped(const std::string& line) {
   const std::string indent(line.find_first_not_of(' ') + 4, ' ');
   while (rest.size() > kWidth) {
     const size_t at = break_of(rest, kWidth);
-    // what follows `//` stays on its line
+    // text after `//` stays on its line
     if (at == std::string::npos || rest.find("//") < at) break;
     result += rest.substr(0, at) + "\n";
     rest = indent + rest.substr(at + 1);

@@ -1,4 +1,4 @@
-// C99 source; the C compiler of this machine makes code of it when it is first called or exported.
+// Target c: C99 source, which the C compiler of this machine compiles when it is first called or exported.
 #include "tilewright/codegen/c/c.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace tilewright::driver {
 namespace {
 
-// errno and traps are no part of what a kernel computes; without them loops become vectors
+// kernels do not need errno and floating-point traps, which prevent vectorisation
 std::vector<std::string> compiler_flags(const ir::Target& target) {
   const int64_t level = target->attrs.get_int("opt-level", 3);
   for (const char* name : {"mattr", "fast-math"}) {
@@ -25,13 +25,13 @@ std::vector<std::string> compiler_flags(const ir::Target& target) {
           .help("use -mcpu, or target \"llvm\"");
   }
   if (level < 0 || level > 3) throw UserError("target c: -opt-level must be 0..3, but is {}", level);
-  // GCC 12 at -O3 -march=native makes wrong code of a vectorized choice by bool elements; at -O2 it does not
+  // GCC 12 at -O3 -march=native miscompiles a vectorised selection by bool elements; at -O2 it does not
   return {fmt::format("-O{}", std::min<int64_t>(level, 2)),
           "-march=" + target->attrs.get_string("mcpu", "native"), "-fno-math-errno", "-fno-trapping-math",
           "-ffp-contract=" + target->attrs.get_string("fp-contract", "fast")};
 }
 
-// This machine, unless -mcpu says what the compiler makes code for.
+// This machine, or the CPU that -mcpu selects for the C compiler.
 target::Processor processor(const ir::Target& target) {
   const std::string cpu = target->attrs.get_string("mcpu", "native");
   target::Processor here;
@@ -45,13 +45,14 @@ target::Processor processor(const ir::Target& target) {
   return here;
 }
 
-// x86_64-linux-gnu, x86_64-pc-linux-gnu: what stands between architecture and system names nobody.
+// True if `triple` is this machine; the vendor between architecture and system does not count
+// (x86_64-linux-gnu, x86_64-pc-linux-gnu).
 bool is_this_machine(const std::string& triple, const target::Processor& here) {
   const auto architecture = [](std::string_view text) { return text.substr(0, text.find('-')); };
   return architecture(triple) == architecture(here.triple) && triple.find("linux") != std::string::npos;
 }
 
-// What C cannot say is refused now, not when the function is first called.
+// Lowers the function, and refuses programs that cannot be printed as C now instead of at the first call.
 ir::IRModule lowered(const std::string& name, const tir::PrimFunc& func, const lower::StepObserver& observe) {
   ir::IRModule module = lower::lower_for_c(name, func, {.verify = verifies_passes(), .observe = observe});
   try {
@@ -73,9 +74,10 @@ Generator make(const ir::Target& target) {
   auto [features, sources] = target::features_of(here, target);
   generator.features = features;
   generator.feature_sources = std::move(sources);
-  generator.features.dots = {};  // C has no name for them
+  generator.features.dots = {};  // C has no operators for them
   generator.features.has_masks = false;
-  generator.features.can_shuffle = false;  // nor for these: compilers take minutes for element by element
+  // nor for shuffles: compilers take minutes for them element by element
+  generator.features.can_shuffle = false;
   generator.lower = lowered;
   generator.unit_object = [flags, machine = generator.machine,
                            is_host = generator.is_host](std::span<const ir::IRModule> lowered) {

@@ -1,4 +1,4 @@
-// Machine code for CPUs, through LLVM.
+// Target llvm: machine code for CPUs through LLVM.
 #include <fmt/ranges.h>
 
 #include "tilewright/codegen/llvm/native.h"
@@ -12,7 +12,7 @@
 namespace tilewright::driver {
 namespace {
 
-// One text after the other.
+// Concatenates the texts of all modules.
 template <class Emit>
 auto each(Emit emit) {
   return [emit](std::span<const ir::IRModule> modules) {
@@ -22,7 +22,7 @@ auto each(Emit emit) {
   };
 }
 
-// Functions that the program brings in C, as LLVM IR.
+// The module with the C functions that the program imports compiled to LLVM IR.
 ir::IRModule with_c_as_llvm(const ir::IRModule& lowered, const codegen::NativeTarget& native) {
   const auto texts = ir::ref_as<ir::ArrayNode>(lowered->attrs.get(lower::kImportC));
   if (!texts) return lowered;
@@ -37,8 +37,8 @@ ir::IRModule with_c_as_llvm(const ir::IRModule& lowered, const codegen::NativeTa
   });
 }
 
-// Bindings by place: a new field does not compile until it is in the text.  What is enabled follows from the
-// features, how structs are laid out from the triple.
+// The structured binding makes sure that a new field must be added to the text.  Enabled features follow from
+// `features`, the layout of structs from the triple.
 std::string code_key(const codegen::NativeTarget& native, const target::Features& hardware) {
   const auto& [triple, cpu, features, opt_level, is_host, vector_bits, least_register_bits, fast_math,
                contracts, needed, enabled, abi, rates, line_bytes] = native;

@@ -1,4 +1,4 @@
-// The table of all converters, and what they share.
+// The table of all converters, and helpers for them.
 #include <algorithm>
 #include <cstring>
 

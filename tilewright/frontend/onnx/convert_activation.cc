@@ -1,5 +1,5 @@
-// Elementwise functions made of several operators: activations, bounds.  Source: onnx.ai/onnx/operators,
-// opset 7 to 24.
+// Elementwise functions that consist of several operators: activations, bounds.  Source:
+// onnx.ai/onnx/operators, opset 7 to 24.
 #include "tilewright/frontend/onnx/convert.h"
 
 namespace tilewright::frontend::onnx {
@@ -11,7 +11,7 @@ Expr multiply(const Expr& a, const Expr& b) { return call("relax.multiply", {a, 
 Expr minimum(const Expr& a, const Expr& b) { return call("relax.minimum", {a, b}); }
 Expr maximum(const Expr& a, const Expr& b) { return call("relax.maximum", {a, b}); }
 
-/// A formula of one input x; numbers have its dtype.
+/// A formula of one input x; its constants have the dtype of x.
 struct Formula {
   Importer& importer;
   const Node& node;
@@ -67,7 +67,7 @@ void hard_swish(Importer& importer, const Node& node) {
   f.result(multiply(f.x, hard_sigmoid_of(f, f.value(1.0 / 6), f.value(0.5))));
 }
 
-// exp(x * inner) - 1 below 0 times `below`, x above 0 times `above`
+// `below` * (exp(x * inner) - 1) for x < 0, `above` * x for x > 0
 void exponential_unit(const Formula& f, double inner, double below, double above) {
   const Expr negative = f.bound(minimum(f.bound(multiply(f.x, f.value(inner))), f.value(0)));
   const Expr curve = f.bound(call("relax.subtract", {f.bound(call("relax.exp", {negative})), f.value(1)}));
@@ -97,7 +97,7 @@ void leaky_relu(Importer& importer, const Node& node) {
 
 void prelu(Importer& importer, const Node& node) {
   const Formula f{importer, node};
-  // the slope has the extents of x or 1, whichever of them are open
+  // the slope has the extents of x or 1, also where they are symbolic
   const Expr shape = relax::shape_expr(shape_of(node, f.x));
   const Expr slope = f.bound(call("relax.broadcast_to", {importer.value(node, 1), shape}));
   const Expr scaled = f.bound(multiply(f.x, slope));
@@ -109,7 +109,7 @@ void thresholded_relu(Importer& importer, const Node& node) {
   f.result(call("relax.where", {f.bound(call("relax.greater", {f.x, f.attr("alpha", 1)})), f.x, f.value(0)}));
 }
 
-// x + bias below -lambd, x - bias above lambd, 0 between
+// x + bias below -lambd, x - bias above lambd, 0 in between
 void shrink(Importer& importer, const Node& node) {
   const Formula f{importer, node};
   const double lambd = float_attr(node, "lambd", 0.5), bias = float_attr(node, "bias", 0);
@@ -137,7 +137,7 @@ void is_inf(Importer& importer, const Node& node) {
   f.result(call("relax.logical_and", {infinite, f.bound(side)}));
 }
 
-// Bounds are attributes before opset 11, inputs since.
+// Bounds are attributes before opset 11, and inputs since then.
 void clip(Importer& importer, const Node& node) {
   const Formula f{importer, node};
   Expr result = f.x;

@@ -1,5 +1,5 @@
-// Elements put elsewhere: padding, splitting, sorting, pixels as channels.
-// Source: onnx.ai/onnx/operators, opset 7 to 22.
+// Rearranges elements: padding, splitting, sorting, space to depth.  Source: onnx.ai/onnx/operators, opset 7
+// to 22.
 #include <algorithm>
 
 #include "tilewright/arith/analyzer.h"
@@ -12,7 +12,7 @@ namespace {
 
 // ---- shapes that grow
 
-// Extents of the input and of the wanted shape are matched from the last on.
+// Matches the extents of the input and of the requested shape from the last dimension on.
 void expand(Importer& importer, const Node& node) {
   const Expr x = importer.value(node, 0);
   const relax::Shape target = importer.require_known(node, 1), from = shape_of(node, x);
@@ -27,7 +27,7 @@ void expand(Importer& importer, const Node& node) {
   importer.emit(node, "relax.broadcast_to", {x, relax::shape_expr(topi::broadcast_shape(from, target))});
 }
 
-// By numbers that are open: a dimension for the repetitions before each dimension.
+// With symbolic repeats: inserts a dimension for the repetitions before each dimension.
 void tile(Importer& importer, const Node& node) {
   const Expr x = importer.value(node, 0);
   const relax::Shape repeats = importer.require_known(node, 1), from = shape_of(node, x);
@@ -46,7 +46,7 @@ void tile(Importer& importer, const Node& node) {
   importer.define(node.outputs.at(0), importer.reshaped(node, all, result));
 }
 
-/// What Pad adds before and after each dimension; below 0 it takes away.
+/// The elements that Pad adds before and after each dimension; negative numbers remove elements.
 struct Padding {
   relax::Shape before, after;
 };
@@ -68,7 +68,7 @@ Padding padding_of(Importer& importer, const Node& node, size_t ndim) {
   return padding;
 }
 
-// What numbers below 0 take away goes first; they become 0.
+// Removes the elements for negative numbers first, and sets these numbers to 0.
 Expr cropped(Importer& importer, const Node& node, const Expr& x, std::vector<int64_t>* before,
              std::vector<int64_t>* after) {
   const relax::Shape shape = shape_of(node, x);
@@ -111,7 +111,8 @@ void pad_by_numbers(Importer& importer, const Node& node, Expr x, std::vector<in
                  {"pad_value", value}});
 }
 
-// Where the element at `index` of a padded dimension comes from; what is outside is mirrored or repeated.
+// The source index of the element at `index` of a padded dimension; outside, elements are mirrored or
+// repeated.
 ir::PrimExpr source_index(const ir::PrimExpr& index, const ir::PrimExpr& extent, const std::string& mode) {
   const ir::PrimExpr zero = relax::extent_imm(0), one = relax::extent_imm(1),
                      last = tir::operator-(extent, one);
@@ -123,11 +124,11 @@ ir::PrimExpr source_index(const ir::PrimExpr& index, const ir::PrimExpr& extent,
   return tir::min(in_period, tir::operator-(period, in_period));
 }
 
-// One dimension that is padded by numbers that are open.  Numbers below 0 take elements away first.
+// One dimension with symbolic padding.  Negative numbers remove elements first.
 struct PaddedDim {
-  ir::PrimExpr first;          // the first element that is kept
-  ir::PrimExpr kept;           // how many are
-  ir::PrimExpr before, after;  // how many come in front of them and behind them
+  ir::PrimExpr first;          // first element that is kept
+  ir::PrimExpr kept;           // number of elements that are kept
+  ir::PrimExpr before, after;  // number of elements added before and after them
   PaddedDim(const ir::PrimExpr& extent, const ir::PrimExpr& pad_before, const ir::PrimExpr& pad_after) {
     const ir::PrimExpr zero = relax::extent_imm(0);
     const auto without = [&](const ir::PrimExpr& pad) { return tir::max(tir::operator-(zero, pad), zero); };
@@ -154,7 +155,7 @@ void require_padding(Importer& importer, const Node& node, const std::vector<Pad
   }
 }
 
-// By numbers that are open, as one loop program.
+// Pads by symbolic amounts, as one loop program.
 void pad_by_extents(Importer& importer, const Node& node, const Expr& x, const Padding& padding,
                     const std::string& mode) {
   relax::Shape result;
@@ -209,7 +210,7 @@ void pad(Importer& importer, const Node& node) {
 
 // ---- parts
 
-// The extents of the pieces that are given, or equal but for the last.
+// The extents of the pieces: as given, or equal except for the last.
 relax::Shape piece_sizes(Importer& importer, const Node& node, const ir::PrimExpr& whole) {
   if (node.find("split")) return relax::extents(ints_attr(node, "split", {}));
   if (importer.has_input(node, 1)) return importer.require_known(node, 1);
@@ -219,7 +220,7 @@ relax::Shape piece_sizes(Importer& importer, const Node& node, const ir::PrimExp
     const int64_t size = (extent + count - 1) / count;
     if (extent < size * (count - 1)) throw UserError("an extent of {} is split into {}", extent, count);
   }
-  if (importer.opset < 18)  // before, pieces are equal
+  if (importer.opset < 18)  // before opset 18, pieces are equal
     importer.require(node, tir::equal(tir::floormod(whole, count), relax::extent_imm(0)),
                      "an extent of {} is not split into {} equal pieces", whole, count);
   const ir::PrimExpr size = importer.facts.simplify(tir::floordiv(tir::operator+(whole, count - 1), count));
@@ -291,7 +292,7 @@ ir::PrimExpr top_k_count(Importer& importer, const Node& node) {
   return given[0];
 }
 
-// As many as are asked for only when it runs: all in order, and the first of these.
+// If the number is only known at run time: sorts everything, and takes the first elements.
 void top_k(Importer& importer, const Node& node) {
   const Expr x = importer.value(node, 0);
   const ir::PrimExpr count = top_k_count(importer, node);
@@ -321,7 +322,7 @@ void top_k(Importer& importer, const Node& node) {
 
 // ---- pixels and channels
 
-/// [n, c, h, w]; the extents that are divided must be multiples of b.
+/// [n, c, h, w]; divided extents must be multiples of b.
 struct Picture {
   Importer& importer;
   const Node& node;

@@ -6,7 +6,7 @@
 namespace tilewright::frontend::onnx {
 namespace {
 
-// Input `input`; raises Unsupported if it is no constant, UserError unless it holds `count` elements.
+// Input `input`; raises Unsupported if it is not a constant, UserError unless it has `count` elements.
 runtime::Tensor require_constant(Importer& importer, const Node& node, size_t input, int64_t count) {
   const Expr value = importer.value(node, input);
   const auto* constant = value.as<relax::ConstantNode>();
@@ -17,7 +17,8 @@ runtime::Tensor require_constant(Importer& importer, const Node& node, size_t in
   return constant->data.compact();
 }
 
-// Rows of `num_bytes` bytes, of which each holds `count` numbers of `dtype`, the first at the lowest bits.
+// Unpacks rows of `num_bytes` bytes, each of which holds `count` values of `dtype`, the first in the lowest
+// bits.
 Expr unpacked(const runtime::Tensor& bytes, int64_t num_rows, int64_t num_bytes, int64_t count,
               DataType dtype) {
   const runtime::Shape held{num_rows, num_bytes * 8 / dtype.bits};
@@ -35,7 +36,7 @@ Expr unpacked(const runtime::Tensor& bytes, int64_t num_rows, int64_t num_bytes,
   return relax::make_constant(numbers);
 }
 
-// y = A @ ((B - zero_points) * scales).T + bias, where B[n, block] holds block_size numbers of `bits` bits.
+// y = A @ ((B - zero_points) * scales).T + bias, where B[n, block] holds block_size values of `bits` bits.
 void matmul_nbits(Importer& importer, const Node& node) {
   const int64_t k = int_attr(node, "K", 0), n = int_attr(node, "N", 0), bits = int_attr(node, "bits", 4),
                 block = int_attr(node, "block_size", 0);

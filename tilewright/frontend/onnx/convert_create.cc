@@ -1,4 +1,4 @@
-// Tensors made of numbers and shapes.  Source: onnx.ai/onnx/operators, opset 7 to 22.
+// Creates tensors from values and shapes.  Source: onnx.ai/onnx/operators, opset 7 to 22.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/frontend/onnx/convert.h"
 
@@ -26,7 +26,7 @@ Expr counted(Importer& importer, const Node& node, const ir::PrimExpr& count) {
                        {{"dtype", attr("int64")}});
 }
 
-// start, start + delta, ...: `count` of them
+// Emits the sequence start, start + delta, ... of `count` elements.
 void emit_sequence(Importer& importer, const Node& node, const ir::PrimExpr& count) {
   const Expr start = importer.value(node, 0), delta = importer.value(node, 2);
   const Expr positions = importer.bound(converted(counted(importer, node, count), relax::dtype_of(start)));
@@ -53,7 +53,7 @@ void range_of_integers(Importer& importer, const Node& node) {
                 {{"dtype", attr(relax::dtype_of(importer.value(node, 0)).str())}});
 }
 
-// How many floats start, start + delta, ... are before limit, if they are quotients that are known.
+// The number of floats start, start + delta, ... before limit, if all three are known as quotients.
 std::optional<ir::PrimExpr> known_count(Importer& importer, const Node& node) {
   const auto start = importer.elements(node.inputs[0]), limit = importer.elements(node.inputs[1]),
              delta = importer.elements(node.inputs[2]);
@@ -69,7 +69,7 @@ std::optional<ir::PrimExpr> known_count(Importer& importer, const Node& node) {
   return importer.facts.simplify(tir::max(tir::operator-(down), relax::extent_imm(0)));
 }
 
-// Of floats that are known only when it runs, how many there are is, too.
+// A range of floats that are only known at run time; so is its length.
 void range_of_floats(Importer& importer, const Node& node) {
   const Expr start = importer.value(node, 0), limit = importer.value(node, 1),
              delta = importer.value(node, 2);
@@ -85,7 +85,7 @@ void range_of_floats(Importer& importer, const Node& node) {
   const std::string dtype = relax::dtype_of(start).str();
   if (args.size() == 3) return importer.emit(node, "relax.arange", std::move(args), {{"dtype", attr(dtype)}});
   if (const auto count = known_count(importer, node)) return emit_sequence(importer, node, *count);
-  // as double, in which onnxruntime counts
+  // in double, like onnxruntime
   const auto call = [&](std::string_view op, std::vector<Expr> operands) {
     return importer.bind(node, op, std::move(operands));
   };
@@ -93,7 +93,7 @@ void range_of_floats(Importer& importer, const Node& node) {
   const Expr step = bound_as(importer, delta, kFloat64), zero = number(0, kFloat64);
   const Expr steps = call("relax.ceil", {call("relax.divide", {distance, step})});
   const Expr least = call("relax.maximum", {steps, zero});
-  // -1: by a step of 0, -2: without end, or NaN
+  // -1: the step is 0; -2: infinite, or NaN
   const Expr has_end = call("relax.less", {least, number(0x1p53, kFloat64)}),
              is_still = call("relax.equal", {step, zero});
   const Expr counted = call("relax.where", {is_still, number(-1, kFloat64),
@@ -152,7 +152,7 @@ ir::PrimExpr depth_of(Importer& importer, const Node& node) {
   return depth[0];
 }
 
-// Indices below 0 count from the depth on.
+// Negative indices count from the depth.
 Expr positions_of(Importer& importer, const Node& node, const ir::PrimExpr& depth) {
   const Expr indices = importer.bound(converted(importer.value(node, 0), kInt64));
   const auto* constant = depth.as<ir::IntImmNode>();
@@ -165,7 +165,7 @@ Expr positions_of(Importer& importer, const Node& node, const ir::PrimExpr& dept
   return importer.bind(node, "relax.where", {is_negative, from_end, indices});
 }
 
-// Of a depth or values that are known only when it runs: where the class is the index.
+// With a depth or values that are only known at run time: compares the index with the class.
 void open_one_hot(Importer& importer, const Node& node, const ir::PrimExpr& depth) {
   const Expr positions = positions_of(importer, node, depth), values = importer.value(node, 2);
   const size_t ndim = shape_of(node, positions).size() + 1;

@@ -1,6 +1,6 @@
-// Elements at places that a tensor of indices says, read and written.  Indices that are known when the model
-// is imported are compared with the extents then, others each time it runs: below 0 they count from the end,
-// and none may be outside.  Source: onnx.ai/onnx/operators, opset 7 to 22.
+// Reads and writes elements at indices from tensors.  Indices that are known at import time are compared with
+// the extents then, others at run time: negative ones count from the end, and none may be out of range.
+// Source: onnx.ai/onnx/operators, opset 7 to 22.
 #include <algorithm>
 
 #include "tilewright/frontend/onnx/convert.h"
@@ -8,9 +8,9 @@
 namespace tilewright::frontend::onnx {
 namespace {
 
-// ---- comparing
+// ---- range checks
 
-/// Dimensions first, first + 1, .. that the indices in turn are indices of.
+/// The dimensions first, first + 1, .. that the columns of the indices refer to.
 struct Indexed {
   size_t first = 0;
   relax::Shape extents;
@@ -24,7 +24,7 @@ void require_index(Importer& importer, const Node& node, const Indexed& dims, si
                    "index {} of dimension {}, which has extent {}", index, dims.first + n, extent);
 }
 
-// The least and the greatest of each dimension decide.
+// Checking the smallest and the largest index of each dimension is enough.
 template <class T>
 void require_constants(Importer& importer, const Node& node, const Indexed& dims,
                        const runtime::Tensor& indices) {
@@ -42,7 +42,7 @@ void require_constants(Importer& importer, const Node& node, const Indexed& dims
   }
 }
 
-// Input 1 of `node`, none of whose elements is outside.
+// Input 1 of `node`, checked to be in range.
 Expr indices_of(Importer& importer, const Node& node, const Indexed& dims) {
   const Expr indices = importer.value(node, 1);
   if (dims.extents.empty()) return indices;
@@ -63,15 +63,15 @@ Expr indices_of(Importer& importer, const Node& node, const Indexed& dims) {
                         relax::StringValueNode::make(node.shown())});
 }
 
-// One dimension of input 0.
+// Indices into one dimension of input 0.
 Expr indices_along(Importer& importer, const Node& node, int64_t axis) {
   const relax::Shape& shape = shape_of(node, importer.value(node, 0));
   const auto place = static_cast<size_t>(checked_axis(axis, shape.size()));
   return indices_of(importer, node, {place, {shape[place]}});
 }
 
-// As many dimensions of input 0 as the last one of the indices says; what does not fit is refused by the
-// operator that takes them.
+// Indices into as many dimensions of input 0 as the last dimension of the indices has elements; the operator
+// refuses shapes that do not fit.
 Expr indices_of_rows(Importer& importer, const Node& node, int64_t batch_dims) {
   const relax::Shape& shape = shape_of(node, importer.value(node, 0));
   const relax::Shape& rows = shape_of(node, importer.value(node, 1));

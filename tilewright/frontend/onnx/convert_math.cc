@@ -1,4 +1,4 @@
-// Arithmetic, comparisons, functions of one number, dtypes.  Source: onnx.ai/onnx/operators, opset 7 to 22.
+// Arithmetic, comparisons, functions of one value, dtypes.  Source: onnx.ai/onnx/operators, opset 7 to 22.
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +9,7 @@ namespace {
 
 using Pair = std::pair<std::string_view, std::string_view>;
 
-// ---- operators that have one of the same meaning
+// ---- operators with an equivalent
 constexpr Pair kSame[] = {
     {"Abs", "relax.abs"},
     {"Acos", "relax.acos"},
@@ -78,7 +78,7 @@ void divide(Importer& importer, const Node& node) {
   importer.emit(node, "relax.divide", {importer.value(node, 0), importer.value(node, 1)});
 }
 
-// The elements of a constant of floats that are whole numbers as int64; null of others.
+// The elements of a constant of floats as int64 if all are integers; else null.
 Expr whole_exponents(Importer& importer, const Node& node) {
   if (!importer.value(node, 1).as<relax::ConstantNode>()) return nullptr;
   std::vector<int64_t> numbers;
@@ -92,7 +92,7 @@ Expr whole_exponents(Importer& importer, const Node& node) {
                                                        constant->data.shape(), kInt64));
 }
 
-// The result has the dtype of the base.  Powers of integers to whole numbers are exact.
+// The result has the dtype of the base.  Integers to integer powers are exact.
 void power(Importer& importer, const Node& node) {
   const Expr base = importer.value(node, 0);
   Expr exponent = importer.value(node, 1);
@@ -108,7 +108,7 @@ void power(Importer& importer, const Node& node) {
   importer.define(node.outputs.at(0), importer.bound(converted(result, dtype)));
 }
 
-// The remainder has the sign of the divisor, or with fmod that of the dividend.
+// The remainder has the sign of the divisor, or with fmod the sign of the dividend.
 void modulo(Importer& importer, const Node& node) {
   const Expr a = importer.value(node, 0), b = importer.value(node, 1);
   importer.emit(node, int_attr(node, "fmod", 0) ? "relax.mod" : "relax.floor_mod", {a, b});
@@ -128,7 +128,7 @@ Expr joined(Importer& importer, const Node& node, std::string_view op) {
   return result;
 }
 
-// The sum of all inputs in the dtype of sums.
+// The sum of all inputs, in the accumulation dtype.
 Expr total(Importer& importer, const Node& node) {
   Expr result = widened(importer, importer.value(node, 0));
   for (size_t n = 1; n < node.inputs.size(); ++n)
@@ -155,7 +155,7 @@ void average(Importer& importer, const Node& node) {
 
 // ---- dtypes
 
-// What is beyond the largest number of 8 bits becomes that number, unless saturate is 0.
+// Values beyond the largest 8-bit float saturate to it, unless saturate is 0.
 Expr saturated(Importer& importer, const Node& node, const Expr& x, DataType dtype) {
   const double largest = dtype.code == DataType::kFloat8E5M2 ? 57344 : 448;
   const Expr top = importer.bound(number(largest, relax::dtype_of(x))),

@@ -1,5 +1,5 @@
-// Constants, shape arithmetic and moves of elements: what turns into shapes that are known when the model is
-// imported. Source: onnx.ai/onnx/operators, opset 7 to 22.
+// Constants, shape arithmetic and moves of elements: the nodes from which shapes are computed at import time.
+// Source: onnx.ai/onnx/operators, opset 7 to 22.
 #include <algorithm>
 
 #include "tilewright/arith/analyzer.h"
@@ -9,7 +9,7 @@
 namespace tilewright::frontend::onnx {
 namespace {
 
-// `values` as a tensor of shape [n], or of shape [] for one number that is no list
+// `values` as a tensor of shape [n], or of shape [] for a single value that is not a list
 template <class T, class U>
 runtime::Tensor tensor_of(const std::vector<U>& values, DataType dtype, bool is_list) {
   const std::vector<T> data(values.begin(), values.end());
@@ -37,7 +37,7 @@ void constant(Importer& importer, const Node& node) {
 
 void identity(Importer& importer, const Node& node) { importer.pass_on(node); }
 
-// Outside of training it passes its input on.
+// For inference, passes its input on.
 void dropout(Importer& importer, const Node& node) {
   if (const Expr training = importer.value(node, 2)) {
     const auto* mode = training.as<relax::ConstantNode>();
@@ -48,7 +48,7 @@ void dropout(Importer& importer, const Node& node) {
   importer.pass_on(node);
 }
 
-// The extents of dimensions start to end, counted from the end when negative, clamped.
+// The extents of dimensions start to end, counted from the end if negative, clamped.
 void shape(Importer& importer, const Node& node) {
   const relax::Shape& extents = shape_of(node, importer.value(node, 0));
   const auto ndim = static_cast<int64_t>(extents.size());
@@ -72,7 +72,7 @@ void unsqueeze(Importer& importer, const Node& node) {
   importer.emit(node, "relax.expand_dims", {importer.value(node, 0)}, {{"axis", attr(axes)}});
 }
 
-// Without axes all extents of 1 go: those that are open must be others.
+// Without axes, all dimensions of extent 1 are removed; symbolic extents must differ from 1.
 void squeeze(Importer& importer, const Node& node) {
   const std::vector<int64_t> axes = axes_of(importer, node);
   const Expr x = importer.value(node, 0);
@@ -99,10 +99,10 @@ void concat(Importer& importer, const Node& node) {
                 {{"axis", attr(int_attr(node, "axis", 0))}});
 }
 
-/// The extents of a Reshape: 0 keeps the extent of the input, -1 is what remains.
+/// The extents of a Reshape: 0 keeps the extent of the input, -1 is computed from the rest.
 struct NewShape {
   const relax::Shape& from;
-  bool keeps;  // whether 0 does so
+  bool keeps;  // true if 0 keeps the extent
   relax::Shape target;
   std::optional<size_t> free_axis;
 
@@ -123,7 +123,7 @@ struct NewShape {
       if (extent == -1) free_axis = axis;
     }
   }
-  // What else may be 0 or -1 when it runs is asked then.
+  // Adds requirements for extents that may be 0 or -1 at run time.
   void resolve_open(arith::Analyzer& facts) {
     const ir::PrimExpr zero = relax::extent_imm(0), one = relax::extent_imm(1), minus = relax::extent_imm(-1);
     std::vector<size_t> open;
@@ -177,7 +177,7 @@ void transpose(Importer& importer, const Node& node) {
   importer.emit(node, "relax.permute_dims", {data}, {{"axes", attr(axes)}});
 }
 
-// `bound` of a Slice counted from the start, also where its sign is known only at run time
+// `bound` of a Slice counted from the start, also if its sign is only known at run time
 ir::PrimExpr from_start(arith::Analyzer& facts, const ir::PrimExpr& bound, const ir::PrimExpr& extent) {
   const ir::PrimExpr zero = relax::extent_imm(0);
   if (is<ir::IntImmNode>(bound) || facts.can_prove(tir::operator<=(zero, bound))) return bound;

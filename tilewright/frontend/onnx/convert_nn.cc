@@ -38,12 +38,13 @@ void conv(Importer& importer, const Node& node) {
   importer.define(node.outputs.at(0), with_channels(importer, node, sums, importer.value(node, 2)));
 }
 
-/// How much of a transposed convolution goes: what a wanted extent lacks is output_padding.
+/// The padding that a transposed convolution removes; output_padding adds what a requested extent lacks.
 struct Transposed {
   std::vector<int64_t> padding, output_padding;
 };
 
-// Without padding the extent is stride * (extent - 1) + covered + output_padding; SAME wants extent * stride.
+// Without padding the extent is stride * (extent - 1) + covered + output_padding; SAME requires extent *
+// stride.
 Transposed transposed_padding(const Node& node, const Window& window, std::vector<int64_t> output_padding,
                               const std::vector<int64_t>& surplus) {
   std::vector<int64_t> total;
@@ -54,7 +55,7 @@ Transposed transposed_padding(const Node& node, const Window& window, std::vecto
   return {halved(total, auto_pad_of(node) != "SAME_UPPER"), std::move(output_padding)};
 }
 
-// `whole`, a transposed convolution without padding, with the extents that attribute "output_shape" says.
+// Crops `whole`, a transposed convolution without padding, to the extents of attribute "output_shape".
 Expr with_wanted_shape(Importer& importer, const Node& node, const Expr& whole,
                        const std::vector<int64_t>& wanted) {
   const relax::Shape& shape = shape_of(node, whole);
@@ -125,7 +126,7 @@ void gemm(Importer& importer, const Node& node) {
   const double alpha = float_attr(node, "alpha", 1);
   const DataType dtype = relax::dtype_of(a), sums = topi::dtype_of_sums(dtype);
   ir::AttrMap attrs;
-  // sums that alpha makes small may be larger than what the dtype holds
+  // sums that alpha scales down may be too large for the dtype before
   if (alpha != 1 && sums != dtype) attrs.set("out_dtype", attr(sums.str()));
   Expr result = scaled(importer.bind(node, "relax.matmul", {a, b}, std::move(attrs)), alpha);
   result = bound_as(importer, result, dtype);

@@ -13,7 +13,7 @@ std::vector<int64_t> numbers_from(int64_t first, size_t end) {
   return numbers;
 }
 
-// Before opset 13 all dimensions from axis on are one.
+// Before opset 13, all dimensions from axis on count as one.
 template <const char* kOp>
 void softmax(Importer& importer, const Node& node) {
   const Expr data = importer.value(node, 0);
@@ -60,7 +60,7 @@ void group_norm(Importer& importer, const Node& node) {
                  {"epsilon", attr(float_attr(node, "epsilon", 1e-5))}});
 }
 
-/// The dimensions from `axis` on, and the scale or bias of input `input` with their shape; null if there is
+/// The dimensions from `axis` on, and the scale or bias in input `input` with their shape; null if there is
 /// none.
 struct LastAxes {
   Importer& importer;
@@ -85,7 +85,7 @@ void layer_norm(Importer& importer, const Node& node) {
   if (!bias) bias = importer.bind(node, "relax.zeros_like", {scale});
   importer.emit(node, "relax.nn.layer_norm", {last.data, scale, bias},
                 {{"axes", last.axes()}, {"epsilon", attr(float_attr(node, "epsilon", 1e-5))}});
-  // of the dtype that they are computed in (stash_type)
+  // in the dtype that they are computed in (stash_type)
   const auto moment = [&](std::string_view op) {
     return importer.bind(node, op, {widened(importer, last.data)},
                          {{"axis", last.axes()}, {"keepdims", attr(true)}});
@@ -105,7 +105,7 @@ void rms_norm(Importer& importer, const Node& node) {
                 {{"axes", last.axes()}, {"epsilon", attr(float_attr(node, "epsilon", 1e-5))}});
 }
 
-/// Input 0 in the dtype that sums are computed in, and the result rounded to that of the input.
+/// Input 0 in the accumulation dtype, and the result rounded to the dtype of the input.
 struct Wide {
   Importer& importer;
   const Node& node;
@@ -121,8 +121,8 @@ struct Wide {
   }
 };
 
-// x / (bias + alpha * mean of the squares of `size` channels around)^beta, where channels outside count as 0;
-// with channels last, where neighbours are contiguous, as convolutions want them too
+// x / (bias + alpha * mean of the squares of the `size` surrounding channels)^beta, where channels outside
+// count as 0; computed with channels last, where neighbours are contiguous, as for convolutions
 void local_response_norm(Importer& importer, const Node& node) {
   const Wide wide{importer, node};
   const relax::Shape shape = shape_of(node, wide.given);
@@ -138,7 +138,7 @@ void local_response_norm(Importer& importer, const Node& node) {
   const auto scalar = [&](std::string_view name, double otherwise) {
     return wide.scalar(float_attr(node, name, otherwise));
   };
-  // a window of `size` along the last axis, of one along the others
+  // a window of `size` along the last axis, of 1 along the others
   const size_t num_spatial = shape.size() - 2;
   std::vector<int64_t> window(num_spatial, 1), padding(2 * num_spatial);
   window.back() = size, padding[num_spatial - 1] = (size - 1) / 2, padding.back() = size / 2;
@@ -152,7 +152,7 @@ void local_response_norm(Importer& importer, const Node& node) {
   wide.result(wide.call("relax.permute_dims", {normed}, {{"axes", attr(from_last)}}));
 }
 
-// x / norm of order p along an axis; 0 where the norm is 0
+// x / norm of order p along an axis; 0 if the norm is 0
 void lp_norm(Importer& importer, const Node& node) {
   const Wide wide{importer, node};
   const int64_t axis = checked_axis(int_attr(node, "axis", -1), shape_of(node, wide.x).size());

@@ -19,7 +19,7 @@ Window pool_window(const Node& node, const relax::Shape& data) {
   return window_of(node, numbers_attr(node, "kernel_shape", num_spatial_of(data), 1));
 }
 
-// The least number of `dtype`, which no maximum is.
+// The smallest value of `dtype`, which is never the maximum of other values.
 double least_number(DataType dtype) {
   if (dtype.is_float()) return -std::numeric_limits<double>::infinity();
   return dtype.is_uint() ? 0 : -std::ldexp(1.0, dtype.bits - 1);
@@ -45,7 +45,7 @@ void average_pool(Importer& importer, const Node& node) {
   };
   const Padded around = padded(importer, node, data, window, 0);
   if (around.data == data) return importer.define(node.outputs.at(0), averages(around, counts_padding));
-  // padding that the operator does not know of: what of each window is data
+  // the operator does not know this padding: corrects for the part of each window that is data
   const Expr means = averages(around, true);
   if (counts_padding) return importer.define(node.outputs.at(0), means);
   relax::Shape plane = shape;
@@ -55,7 +55,7 @@ void average_pool(Importer& importer, const Node& node) {
   importer.emit(node, "relax.divide", {means, averages(padded(importer, node, ones, window, 0), true)});
 }
 
-// (the sum of |x|^p of each window)^(1 / p): the mean times the number of elements, padding included
+// (the sum of |x|^p of each window)^(1 / p), from the mean times the number of elements, padding included
 void lp_pool(Importer& importer, const Node& node) {
   if (int_attr(node, "ceil_mode", 0)) throw Unsupported("ceil_mode is 1");
   const Expr given = importer.value(node, 0), x = widened(importer, given);

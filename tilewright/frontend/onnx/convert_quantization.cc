@@ -1,4 +1,4 @@
-// Quantized numbers.  Source: onnx.ai/onnx/operators, opset 10 to 23.
+// Quantized tensors.  Source: onnx.ai/onnx/operators, opset 10 to 23.
 #include "tilewright/frontend/onnx/convert.h"
 
 #include <numeric>
@@ -11,7 +11,7 @@ DataType dtype_attr(const Node& node, std::string_view name, DataType otherwise)
   return number ? dtype_of(number, fmt::format("attribute \"{}\"", name)) : otherwise;
 }
 
-// One scale for all needs no axis; what is said may be no dimension then.
+// A single scale needs no axis; the axis of the node may then be out of range.
 int64_t axis_of(const Node& node, const Expr& scale, int64_t said) {
   const relax::Shape& shape = shape_of(node, scale);
   if (int_attr(node, "block_size", 0) > 0) return said;
@@ -23,8 +23,7 @@ void require_integers(DataType dtype) {
     throw Unsupported("quantized numbers of dtype {}, only integers are supported", dtype.str());
 }
 
-// ONNX wants a zero point for each scale, and a vector of several to be one for each index of dimension
-// `axis`.
+// ONNX requires a zero point for each scale, and several scales to match the indices of dimension `axis`.
 void require_scales(Importer& importer, const Node& node, const Expr& scale, const Expr& zero) {
   const relax::Shape& scales = shape_of(node, scale);
   if (!zero || shape_of(node, zero).empty()) return;
@@ -64,8 +63,8 @@ Expr sums_over(Importer& importer, const Node& node, const Expr& x, int64_t axis
                        {{"axis", attr(std::vector<int64_t>{axis})}, {"keepdims", attr(true)}});
 }
 
-// Input `input`, zero points, in int32: one number, or one for each index of the dimension that `num_after`
-// others follow; null if it is left out.
+// Input `input`, zero points, in int32: one value, or one for each index of the dimension that has
+// `num_after` dimensions after it; null if it is left out.
 Expr zero_point(Importer& importer, const Node& node, size_t input, size_t num_after) {
   const Expr given = importer.value(node, input);
   if (!given) return nullptr;
@@ -76,7 +75,7 @@ Expr zero_point(Importer& importer, const Node& node, size_t input, size_t num_a
   return importer.bind(node, "relax.expand_dims", {zero}, {{"axis", attr(axes)}});
 }
 
-// Input `input` less its zero points, input `zero`, in int32.
+// Input `input` minus its zero points, input `zero`, in int32.
 Expr without_zero(Importer& importer, const Node& node, size_t input, size_t zero, size_t num_after) {
   require_integers(relax::dtype_of(importer.value(node, input)));
   const Expr x = importer.bound(converted(importer.value(node, input), kInt32));
@@ -84,7 +83,7 @@ Expr without_zero(Importer& importer, const Node& node, size_t input, size_t zer
   return offset ? importer.bind(node, "relax.subtract", {x, offset}) : x;
 }
 
-// One zero point for all, or one for each row of a and each column of b.
+// Requires a single zero point, or one for each row of a and each column of b.
 void require_zero_points(Importer& importer, const Node& node, const relax::Shape& rows,
                          const relax::Shape& columns) {
   const auto require = [&](size_t input, std::string_view name, std::string_view what,
@@ -99,8 +98,8 @@ void require_zero_points(Importer& importer, const Node& node, const relax::Shap
   if (columns.size() > 1) require(3, "b_zero_point", "columns", columns.back());
 }
 
-// (a - za) @ (b - zb) = a @ b - za * sum of b - zb * sum of a + k * za * zb, where bytes are multiplied; b as
-// int8, as instructions take it
+// (a - za) @ (b - zb) = a @ b - za * sum of b - zb * sum of a + k * za * zb, where a @ b multiplies bytes,
+// with b as int8, as dot product instructions require
 void matmul_integer(Importer& importer, const Node& node) {
   const Expr a = importer.value(node, 0);
   Expr b = importer.value(node, 1);
@@ -147,7 +146,7 @@ void conv_integer(Importer& importer, const Node& node) {
   importer.define(node.outputs.at(0), convolution(importer, node, x, w));
 }
 
-// Inputs `first` to first + 2: numbers, scale and zero point.
+// Dequantizes inputs `first` to first + 2: values, scale and zero point.
 Expr dequantized(Importer& importer, const Node& node, size_t first, int64_t axis) {
   const Expr x = importer.value(node, first), scale = importer.value(node, first + 1);
   require_integers(relax::dtype_of(x));
@@ -175,7 +174,7 @@ void qlinear_conv(Importer& importer, const Node& node) {
   emit_quantized(importer, node, y, 6);
 }
 
-// Scales of a are one for each row, those of b one for each column.
+// a has one scale per row, b one per column.
 void qlinear_matmul(Importer& importer, const Node& node) {
   const auto axis = [&](size_t input, int64_t from_end) {
     return std::max<int64_t>(
@@ -185,8 +184,8 @@ void qlinear_matmul(Importer& importer, const Node& node) {
   emit_quantized(importer, node, importer.bind(node, "relax.matmul", {a, b}), 6);
 }
 
-// Outputs: numbers of uint8, scale and zero point, so that the range of x and 0 is that of uint8.  Source:
-// onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html; the scale of zeros alone is 1.
+// Outputs: uint8 values, scale and zero point, such that uint8 covers the range of x and 0.  Source:
+// onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html; if all values are 0, the scale is 1.
 void dynamic_quantize(Importer& importer, const Node& node) {
   const Expr x = importer.value(node, 0), nothing = importer.bound(number(0, kFloat32));
   const auto limit = [&](std::string_view reduce, std::string_view with_zero) {

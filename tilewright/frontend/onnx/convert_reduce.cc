@@ -6,7 +6,7 @@
 namespace tilewright::frontend::onnx {
 namespace {
 
-// The axes of a reduction: an attribute, since opset 13 or 18 an input; all of them if none are given.
+// The axes of a reduction: an attribute, since opset 13 or 18 an input; all axes if none are given.
 std::vector<int64_t> axes_of(Importer& importer, const Node& node, size_t ndim) {
   std::vector<int64_t> axes = ints_attr(node, "axes", {});
   if (node.inputs.size() > 1 && !node.inputs[1].empty()) axes = importer.require_ints(node, 1);
@@ -43,7 +43,7 @@ void plain(Importer& importer, const Node& node) {
 }
 constexpr char kSum[] = "relax.sum", kMax[] = "relax.max", kMin[] = "relax.min", kProd[] = "relax.prod";
 
-// In integers the mean is rounded towards zero.
+// The mean of integers is rounded towards zero.
 void mean(Importer& importer, const Node& node) {
   const Reduction r{importer, node};
   const DataType dtype = relax::dtype_of(r.x);
@@ -52,7 +52,7 @@ void mean(Importer& importer, const Node& node) {
   r.result(importer.bound(converted(r.reduced("relax.mean", real), dtype)));
 }
 
-// What several operators make of x is in the dtype of sums until it is the result.
+// Reductions that consist of several operators are computed in the accumulation dtype up to the result.
 template <Expr (*kOf)(const Reduction& r)>
 void composed(Importer& importer, const Node& node) {
   Reduction r{importer, node};
@@ -65,7 +65,7 @@ Expr l1(const Reduction& r) { return r.reduced("relax.sum", r.call("relax.abs", 
 
 Expr square_sum(const Reduction& r) { return r.reduced("relax.sum", r.call("relax.multiply", {r.x, r.x})); }
 
-// of integers: computed as floats
+// integers are computed as floats
 Expr l2(const Reduction& r) {
   Expr sum = square_sum(r);
   if (!relax::dtype_of(r.x).is_float()) sum = r.importer.bound(converted(sum, kFloat64));
@@ -74,7 +74,7 @@ Expr l2(const Reduction& r) {
 
 Expr log_sum(const Reduction& r) { return r.call("relax.log", {r.reduced("relax.sum", r.x)}); }
 
-// log(sum(exp(x - m))) + m with m the maximum, so that nothing overflows; m is 0 where all is infinite.
+// log(sum(exp(x - m))) + m with m the maximum, so that nothing overflows; m is 0 if it is infinite.
 Expr log_sum_exp(const Reduction& r) {
   const Expr zero = r.importer.bound(number(0, relax::dtype_of(r.x)));
   const auto finite = [&](const Expr& value) {
@@ -85,7 +85,7 @@ Expr log_sum_exp(const Reduction& r) {
   return r.call("relax.add", {r.call("relax.log", {sum}), finite(r.reduced("relax.max", r.x))});
 }
 
-// The first of equal elements; with select_last_index the last, found from behind.
+// The position of the first of equal elements; with select_last_index of the last, searched from the end.
 template <const char* kOp>
 void position(Importer& importer, const Node& node) {
   Expr x = importer.value(node, 0);

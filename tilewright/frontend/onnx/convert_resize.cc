@@ -1,4 +1,4 @@
-// Tensors with other extents.  Source: onnx.ai/onnx/operators (Resize 10 to 19, Upsample 7 and 9).
+// Resizes tensors.  Source: onnx.ai/onnx/operators (Resize 10 to 19, Upsample 7 and 9).
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -11,11 +11,11 @@
 namespace tilewright::frontend::onnx {
 namespace {
 
-/// A dimension that is resized.  One step in the result is over / under in the input.
+/// A dimension that is resized.  A step of 1 in the result is a step of over / under in the input.
 struct Line {
   int64_t axis;
   ir::PrimExpr from, to, over, under;
-  double begin = 0, end = 1;  // the part that is resized, in parts of the last index
+  double begin = 0, end = 1;  // the resized region, as fractions of the last index
 };
 
 std::vector<Line> lines_of(const Node& node, const relax::Shape& shape) {
@@ -33,8 +33,8 @@ std::vector<Line> lines_of(const Node& node, const relax::Shape& shape) {
   return lines;
 }
 
-// The extent is that of all elements, even where a part of them is resized: so do onnx's own evaluator, its
-// shape inference and onnxruntime, against the operator's text.
+// The extent is computed from all elements, even if only a region of them is resized: onnx's reference
+// evaluator, its shape inference and onnxruntime do so, against the operator's specification.
 void scale_by(const std::vector<double>& scales, std::vector<Line>* lines) {
   if (scales.size() != lines->size())
     throw UserError("{} scales for {}", scales.size(), count_text(lines->size(), "dimension"));
@@ -42,7 +42,8 @@ void scale_by(const std::vector<double>& scales, std::vector<Line>* lines) {
     Line& line = (*lines)[n];
     if (!(scales[n] > 0) || scales[n] > 2147483647.0)
       throw UserError("a scale of {}, expected one above 0", scales[n]);
-    // 0.6f stands for 3/5: so that 5 elements become 3, and places that lie between two of them do
+    // 0.6f stands for 3/5, so that 5 elements become 3, and positions exactly between two elements are
+    // recognised
     const Fraction scale = simplest_fraction(scales[n]);
     if (scale.over == 0) throw UserError("a scale of {}, expected one above 0", scales[n]);
     line.over = relax::extent_imm(scale.under), line.under = relax::extent_imm(scale.over);
@@ -54,7 +55,8 @@ void scale_by(const std::vector<double>& scales, std::vector<Line>* lines) {
   }
 }
 
-// The extents of `lines` from one scale, the smallest or largest that they ask for; halves are rounded up.
+// Sets the extents of `lines` by a single scale, the smallest or largest of those requested; halves are
+// rounded up.
 void keep_aspect(bool is_largest, std::vector<Line>* lines) {
   ir::PrimExpr over = (*lines)[0].from, under = (*lines)[0].to;
   for (size_t n = 1; n < lines->size(); ++n) {
@@ -90,7 +92,7 @@ void size_to(const Node& node, const relax::Shape& sizes, std::vector<Line>* lin
   if (policy != "stretch" && !lines->empty()) keep_aspect(policy == "not_smaller", lines);
 }
 
-// roi: begins of the lines, then their ends
+// roi: the starts of all dimensions, then their ends
 void crop_to(const std::vector<double>& roi, std::vector<Line>* lines) {
   if (roi.size() != 2 * lines->size())
     throw UserError("{} numbers in roi for {}, expected {}", roi.size(),
@@ -132,8 +134,8 @@ bool may_shrink(const Line& line) {
   return !arith::Analyzer().can_prove(tir::operator<=(line.over, line.under));
 }
 
-// Several dimensions at once, as far as the number of elements that are mixed stays small; one by one what
-// smoothing makes smaller.  Numbers that are not rounded in between are float32 or wider.
+// Resizes several dimensions at once as long as few elements are combined; dimensions that antialiasing
+// shrinks are resized one by one.  Intermediate values are float32 or wider.
 void resize_lines(Importer& importer, const Node& node, std::vector<Line> lines, bool is_smooth,
                   const ir::AttrMap& attrs) {
   lines.erase(std::remove_if(lines.begin(), lines.end(), is_unchanged), lines.end());

@@ -50,7 +50,8 @@ std::vector<int64_t> halved(const std::vector<int64_t>& total, bool is_lower) {
 
 namespace {
 
-// What SAME adds to `extent` elements: the windows of ceil(extent / stride) outputs lie within.
+// The padding that SAME adds to `extent` elements, so that the windows of ceil(extent / stride) outputs lie
+// within.
 ir::PrimExpr same_total(const ir::PrimExpr& extent, int64_t stride, int64_t covered) {
   const ir::PrimExpr missing =
       stride == 1 ? relax::extent_imm(0)
@@ -59,7 +60,8 @@ ir::PrimExpr same_total(const ir::PrimExpr& extent, int64_t stride, int64_t cove
       tir::max(tir::operator+(missing, relax::extent_imm(covered - stride)), relax::extent_imm(0)));
 }
 
-// All before, then all after: [top, left, bottom, right].  Nothing if they depend on open extents.
+// All paddings before, then all after: [top, left, bottom, right].  Nullopt if they depend on symbolic
+// extents.
 std::optional<std::vector<int64_t>> fixed_padding(const Node& node, const relax::Shape& data,
                                                   const Window& window) {
   const std::string mode = auto_pad_of(node);
@@ -76,10 +78,10 @@ std::optional<std::vector<int64_t>> fixed_padding(const Node& node, const relax:
 
 }  // namespace
 
-// The most that may be needed goes around; then a part is taken of it.
+// Pads by the maximum that may be needed, then takes a slice.
 Expr with_open_padding(Importer& importer, const Node& node, const Expr& data, const OpenPadding& open,
                        double fill) {
-  std::vector<int64_t> width(4);  // of batch and channels
+  std::vector<int64_t> width(4);  // zeros for batch and channels
   relax::Shape axes, begin, end, steps;
   for (size_t n = 0; n < open.size.size(); ++n) {
     width.push_back(open.most_before[n]);
@@ -97,8 +99,8 @@ Expr with_open_padding(Importer& importer, const Node& node, const Expr& data, c
                        {{"assume_inbound", attr(true)}});
 }
 
-// SAME of open extents: ceil(extent / stride) * stride elements and what windows reach beyond that, so that
-// the extent of the result is ceil(extent / stride) for everyone who compares it.
+// SAME for symbolic extents: pads to ceil(extent / stride) * stride elements plus the overhang of windows, so
+// that the extent of the result is ceil(extent / stride) in every comparison.
 Padded padded(Importer& importer, const Node& node, const Expr& data, const Window& window, double fill) {
   const relax::Shape& shape = shape_of(node, data);
   if (auto fixed = fixed_padding(node, shape, window)) return {data, *std::move(fixed)};

@@ -1,4 +1,4 @@
-// Open dimensions of a model's inputs get names, or become numbers.
+// Gives symbolic dimensions of a model's inputs names, or constant extents.
 #include <algorithm>
 #include <set>
 
@@ -38,7 +38,7 @@ std::vector<std::string> open_dims(const Graph& graph) {
 
 namespace {
 
-// "x.0" of an axis that has a number or a name: what it is called, or the number
+// The dimension at "x.0", an input and an axis; null if there is none
 const Dim* dim_at(const Graph& graph, const std::string& place) {
   for (const ValueInfo& input : graph.inputs) {
     for (size_t axis = 0; axis < input.shape.size(); ++axis) {

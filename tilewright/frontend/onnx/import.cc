@@ -14,7 +14,7 @@
 namespace tilewright::frontend::onnx {
 namespace {
 
-// All operators without a conversion at once, so that nobody mends one only to meet the next.
+// Reports all operators without a converter at once, so that users do not find them one by one.
 void refuse_unsupported(const Graph& graph) {
   std::map<std::string, std::vector<std::string>> missing;
   for (const Node& node : graph.nodes) {
@@ -56,7 +56,7 @@ relax::Var make_input(const ValueInfo& info, std::map<std::string, tir::Var>* di
   return relax::VarNode::make(info.name, type);
 }
 
-// Without `problems` the first error is raised; with them all are collected, and the module is of no use.
+// Without `problems` the first error is raised; otherwise all are collected, and the module must not be used.
 ir::IRModule convert_model(const Model& model, Problems* problems) {
   Importer importer(model.graph);
   importer.opset = model.opsets.at("");

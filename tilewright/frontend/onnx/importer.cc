@@ -60,7 +60,7 @@ void Importer::convert(const Node& node) {
   require_known_shapes(node);
 }
 
-// Sizes that come with a call may be anything.
+// Requires extents to be non-negative; sizes that are passed with a call may have any value.
 void Importer::require_extents(const Node& node, const Expr& value) {
   const relax::Shape* shape = num_sizes_ > 0 ? relax::known_shape(value) : nullptr;
   if (!shape || !is<relax::TensorTypeNode>(relax::type_of(value))) return;
@@ -84,7 +84,7 @@ void Importer::keep(const Node& node, std::vector<relax::Requirement> open) {
 
 namespace {
 
-// As a tensor of dtype int64.  Text of R.shape takes no numbers below 0: these are added.
+// A tensor of dtype int64.  The text form of R.shape has no negative numbers: these are added.
 Expr tensor_of_elements(Importer& importer, const Node& node, const Known& known) {
   relax::Shape sizes;
   const runtime::Tensor negatives =
@@ -207,7 +207,7 @@ std::vector<double> Importer::require_numbers(const Node& node, size_t input) {
   throw Unsupported("input \"{}\" has dtype {}", name, data.dtype().str());
 }
 
-// ---- where a value comes from
+// ---- origin of a value
 
 std::vector<const Node*> Importer::way_to(const std::string& name, std::string* input) const {
   std::vector<const Node*> way;
@@ -302,7 +302,7 @@ void Importer::define_known(const std::string& name, Known known) {
 void Importer::pass_on(const Node& node) {
   const std::string &from = node.inputs.at(0), &to = node.outputs.at(0);
   if (const auto found = known_.find(from); found != known_.end()) {
-    if (known_.count(to)) return define(to, value(node, 0));  // it is asked for as a tensor
+    if (known_.count(to)) return define(to, value(node, 0));  // it is used as a tensor
     Known known = found->second;
     known.maker = &node;
     known_[to] = std::move(known);
@@ -315,7 +315,7 @@ void Importer::define_constant(const std::string& name, const runtime::Tensor& d
 }
 
 bool Importer::has_constant_inputs(const Node& node) const {
-  // what computes with quantized numbers is recognised by these operators
+  // optimisations for quantized graphs recognise these operators
   if (node.op_type == "DequantizeLinear" || node.op_type == "QuantizeLinear") return false;
   return std::all_of(node.inputs.begin(), node.inputs.end(), [&](const std::string& name) {
     const auto found = values_.find(name);
@@ -333,7 +333,7 @@ Expr Importer::bound(const Expr& value) {
   }
   const auto* call = value.as<relax::CallNode>();
   if (!call) return builder.emit(value);
-  // larger results are left to the pass fold_constant, which frees what they are made of
+  // larger results are left to the pass fold_constant, which frees their operands
   constexpr relax::FoldLimits kLimits{.max_growth = 0, .small_bytes = 1 << 16};
   std::vector<Expr> args;
   for (const Expr& arg : call->args) args.push_back(is<relax::CallNode>(arg) ? bound(arg) : arg);

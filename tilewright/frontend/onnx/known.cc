@@ -9,7 +9,7 @@ namespace {
 
 constexpr DataType kFloat64 = DataType::float_(64);
 
-// `number` as a quotient of integers that products with extents keep exact
+// `number` as a quotient of integers whose products with extents are exact
 std::optional<Element> exact_quotient(double number) {
   constexpr int64_t kMostDivisorOfConstant = 256;
   constexpr double kMostNumerator = 1 << 20;

@@ -1,5 +1,5 @@
-// Small tensors whose elements are known when a model is imported, as numbers or as expressions of its open
-// dimensions: what shapes are computed from.
+// Small tensors whose elements are known at import time, as constants or as expressions of symbolic
+// dimensions: shapes are computed from them.
 #pragma once
 #include <optional>
 
@@ -11,8 +11,9 @@ namespace tilewright::frontend::onnx {
 
 class Importer;
 
-/// value / divisor: an int64 expression, or of a bool tensor a bool one.  Only floats have divisors other
-/// than 1, and are known only as long as float32 holds them exactly while extents are below 2^16.
+/// value / divisor, where value is an int64 expression, or a bool expression for a bool tensor.  Only floats
+/// have divisors other than 1, and are known only as long as float32 represents them exactly while extents
+/// are below 2^16.
 struct Element {
   ir::PrimExpr value;
   int64_t divisor = 1;
@@ -22,23 +23,23 @@ struct Element {
 struct Known {
   DataType dtype = kInt64;
   std::vector<int64_t> shape;
-  std::vector<Element> elements;  // row by row
+  std::vector<Element> elements;  // in row-major order
   const Node* maker = nullptr;    // null: a constant
 };
 
-/// More elements than these are no shape.
+/// Tensors with more elements are not treated as shapes.
 inline constexpr int64_t kMostKnown = 1024;
 
-/// The elements of a constant tensor of integers, bools or floats, at most kMostKnown; nothing if a float is
-/// no quotient of small integers.
+/// The elements of a constant tensor of integers, bools or floats, at most kMostKnown; nullopt if a float is
+/// not a quotient of small integers.
 std::optional<Known> known_of(const runtime::Tensor& data);
-/// The tensor of elements that are numbers; an undefined one if some are not, or of dtypes that no shape has.
+/// The tensor if all elements are constants; undefined if some are not, or the dtype cannot occur in shapes.
 runtime::Tensor tensor_of(const Known& known);
-/// a / b rounded towards zero; nothing if that depends on signs that nobody knows.
+/// a / b rounded towards zero; nullopt if that depends on unknown signs.
 std::optional<ir::PrimExpr> truncated_quotient(arith::Analyzer& facts, const ir::PrimExpr& a,
                                                const ir::PrimExpr& b);
-/// Computes `node` from inputs that are known, among them expressions, by a table of rules.  False if an
-/// input is not known, or there is no rule for that: then it is computed when the model runs.
+/// Computes `node` from known inputs, some of which are expressions, by a table of rules.  Returns false if
+/// an input is not known, or there is no rule: it is then computed at run time.
 bool compute_known(Importer& importer, const Node& node);
 
 }  // namespace tilewright::frontend::onnx

@@ -1,5 +1,5 @@
-// Nodes that compute shapes, computed when a model is imported: one table of element-wise rules, reductions
-// and moves of elements.
+// Evaluates nodes that compute shapes at import time: a table of element-wise rules, reductions and moves of
+// elements.
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -113,7 +113,7 @@ Result rounded_up(Work&, Elements args) {
   return Element{tir::floordiv(tir::operator+(args[0].value, args[0].divisor - 1), args[0].divisor)};
 }
 
-// `condition`, true or false where that is the same for all extents
+// `condition` as a constant if it is the same for all extents
 Element decided(Work& work, const PrimExpr& condition) {
   if (work.facts.can_prove(condition)) return {tir::bool_imm(true)};
   if (work.facts.can_prove(tir::logical_not(condition))) return {tir::bool_imm(false)};
@@ -187,7 +187,7 @@ int64_t count_of(const std::vector<int64_t>& shape) {
   return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
 }
 
-// as numpy broadcasts; nothing if the shapes do not fit
+// Broadcasting as in numpy; nullopt if the shapes do not fit.
 std::optional<std::vector<int64_t>> common_shape(const std::vector<Known>& inputs) {
   std::vector<int64_t> shape;
   for (const Known& input : inputs) {
@@ -204,7 +204,7 @@ std::optional<std::vector<int64_t>> common_shape(const std::vector<Known>& input
   return shape;
 }
 
-// Which element of `input` stands at `position` of `shape`, which it broadcasts to.
+// The element of `input` at `position` of `shape`, which it broadcasts to.
 size_t place_in(const Known& input, const std::vector<int64_t>& shape, int64_t position) {
   int64_t place = 0, step = 1;
   for (size_t n = 1; n <= shape.size(); ++n) {
@@ -273,7 +273,7 @@ std::optional<Known> reduced(Work& work, const ReduceRule& rule) {
   const auto axes = reduced_axes(work);
   const Known& from = work.inputs[0];
   if (!axes || from.elements.empty()) return std::nullopt;
-  std::vector<int64_t> kept, all;  // shapes without the axes, and with extents of 1 there
+  std::vector<int64_t> kept, all;  // the shapes without the axes, and with extents of 1 there
   for (size_t n = 0; n < from.shape.size(); ++n) {
     all.push_back((*axes)[n] ? 1 : from.shape[n]);
     if (!(*axes)[n]) kept.push_back(from.shape[n]);
@@ -292,7 +292,7 @@ std::optional<Known> reduced(Work& work, const ReduceRule& rule) {
   return known;
 }
 
-// ---- moves of elements: the node is converted with the numbers of elements in place of the elements
+// ---- moves of elements: the node is evaluated on the numbers of elements instead of the elements
 
 struct MoveRule {
   std::string_view op;
@@ -327,10 +327,10 @@ constexpr MoveRule kMoveRules[] = {
     {"Unsqueeze", the_first},
 };
 
-/// The node with numbers of elements as inputs.
+/// The node with the numbers of elements as inputs.
 struct Moved {
   Node node;
-  std::vector<Element> elements{{relax::extent_imm(0)}};  // number 0: what Pad puts in by default
+  std::vector<Element> elements{{relax::extent_imm(0)}};  // number 0 is Pad's default value
   DataType dtype = DataType::void_();
 };
 

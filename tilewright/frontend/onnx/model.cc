@@ -1,4 +1,4 @@
-// Turns ONNX's messages into the plain structs of model.h, trusting nothing.
+// Converts ONNX's messages to the plain structs of model.h, and validates them.
 #include "tilewright/frontend/onnx/model.h"
 
 #include <fmt/ranges.h>
@@ -114,7 +114,7 @@ ValueInfo read_value_info(const wire::ValueInfo& proto) {
   return info;
 }
 
-// Names a subgraph takes from outside count as inputs of the node that holds it.
+// Names that a subgraph uses from outside count as inputs of the node that contains it.
 void free_names(const Graph& graph, std::set<std::string>* names) {
   std::set<std::string> own;
   for (const ValueInfo& input : graph.inputs) own.insert(input.name);
@@ -143,7 +143,7 @@ std::set<std::string> needs_of(const Node& node) {
   return names;
 }
 
-// The nodes on the way from `first` to the last of `path`, which needs it again.
+// Raises the error for a cycle: the nodes from `first` to the last of `path`, which needs it again.
 [[noreturn]] void refuse_cycle(const std::vector<Node>& nodes, const std::vector<size_t>& path,
                                size_t first) {
   constexpr size_t kMostShown = 8;
@@ -158,7 +158,7 @@ std::set<std::string> needs_of(const Node& node) {
       .help("an ONNX graph must be acyclic");
 }
 
-// Which node makes each name.  `known` are those that are there without a node.
+// The node that defines each name.  `known` are names that are defined without a node.
 std::map<std::string, size_t> makers_of(const std::vector<Node>& nodes, const std::set<std::string>& known) {
   std::map<std::string, size_t> makers;
   for (size_t n = 0; n < nodes.size(); ++n) {
@@ -170,7 +170,7 @@ std::map<std::string, size_t> makers_of(const std::vector<Node>& nodes, const st
   return makers;
 }
 
-// For each node those that make what it needs.
+// For each node, the nodes that define its inputs.
 std::vector<std::vector<size_t>> needed_nodes(const std::vector<Node>& nodes,
                                               const std::set<std::string>& known) {
   const std::map<std::string, size_t> makers = makers_of(nodes, known);
@@ -189,7 +189,7 @@ std::vector<std::vector<size_t>> needed_nodes(const std::vector<Node>& nodes,
   return needed;
 }
 
-// The nodes in the order of the file, but each after those it needs.
+// The nodes in the order of the file, except that each comes after those it needs.
 std::vector<Node> sorted(std::vector<Node> nodes, const std::set<std::string>& known) {
   const std::vector<std::vector<size_t>> needed = needed_nodes(nodes, known);
   enum class State : uint8_t { kNew, kOpen, kDone };
@@ -236,7 +236,7 @@ Graph read_graph(const wire::Graph& proto, const std::string& folder, std::set<s
     known.insert(name);
   }
   for (const wire::ValueInfo& output : proto.output) graph.outputs.push_back(read_value_info(output));
-  // a subgraph may use any name of the graph around it; the order check below finds what is missing
+  // a subgraph may use any name of the enclosing graph; the order check below finds missing ones
   std::set<std::string> visible = known;
   for (const wire::Node& node : proto.node) visible.insert(node.output.begin(), node.output.end());
   for (const wire::Node& node : proto.node) graph.nodes.push_back(read_node(node, folder, visible));

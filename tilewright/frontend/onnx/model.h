@@ -1,5 +1,5 @@
-// An ONNX file as plain data: what the importer reads.  Only wire.h knows the file's messages.
-// Source of the format: onnx.proto of the onnx package (github.com/onnx/onnx, docs/IR.md).
+// An ONNX file as plain data, the input of the importer.  Only wire.h knows the file format. Source of the
+// format: onnx.proto of the onnx package (github.com/onnx/onnx, docs/IR.md).
 #pragma once
 #include <map>
 #include <memory>
@@ -12,7 +12,7 @@ namespace tilewright::frontend::onnx {
 
 struct Graph;
 
-/// One attribute of a node; `kind` says which member holds it.
+/// One attribute of a node; `kind` selects the member that holds the value.
 struct Attribute {
   enum Kind { kFloat, kInt, kString, kTensor, kGraph, kFloats, kInts, kStrings, kOther };
   std::string name;
@@ -29,38 +29,39 @@ struct Attribute {
 
 struct Node {
   std::string op_type, domain, name;
-  std::vector<std::string> inputs, outputs;  // "" for an optional one left out
+  std::vector<std::string> inputs, outputs;  // "" for an optional one that is left out
   std::vector<Attribute> attributes;
 
   const Attribute* find(std::string_view attribute) const;
-  /// "Conv", or of another domain than ONNX's own "com.microsoft::MatMulNBits".
+  /// "Conv"; with the domain if it is not ONNX's own: "com.microsoft::MatMulNBits".
   std::string op() const;
-  /// "Conv node \"conv1\"" or, without a name, "Conv node that makes \"y\"": how messages call it.
+  /// The node's name in messages: "Conv node \"conv1\"" or, without a name, "Conv node that makes \"y\"".
   std::string shown() const;
 };
 
-/// An extent: a number, or a name ("batch"), or unknown (neither).
+/// An extent: a number, a name ("batch"), or unknown (neither).
 struct Dim {
   int64_t value = -1;
   std::string name;
   bool is_known() const { return value >= 0; }
-  /// Without a name, or with the one that exporters give to all they know nothing of: each is another one.
+  /// True without a name, or with the one that exporters give to all unknown dimensions: each is a different
+  /// one.
   bool is_anonymous() const { return name.empty() || name == "?"; }
 };
 
 struct ValueInfo {
   std::string name;
   DataType dtype = DataType::void_();
-  std::string dtype_problem;  // why there is none, if the file says one
+  std::string dtype_problem;  // why there is no dtype, if the file declares one
   bool has_shape = false;
   std::vector<Dim> shape;
 };
 
 struct Graph {
   std::string name;
-  std::vector<Node> nodes;  // each after those it needs
+  std::vector<Node> nodes;  // each after the nodes it needs
   std::map<std::string, runtime::Tensor> initializers;
-  // inputs: without initializers; of a model's own graph, their open dimensions have names
+  // inputs: without initializers; in the main graph, their symbolic dimensions have names
   std::vector<ValueInfo> inputs, outputs;
 };
 
@@ -71,26 +72,26 @@ struct Model {
   Graph graph;
 };
 
-/// The model in the file `path`; tensors kept in other files beside it are read too.
-/// Raises UserError if the file cannot be read, is not ONNX or cut short, has no graph, a cycle, a value that
-/// nothing defines, a tensor whose data does not fit its shape, or data outside its folder.
+/// The model in the file `path`, with tensors from other files beside it.  Raises UserError if the file
+/// cannot be read, is not ONNX or truncated, has no graph, a cycle, an undefined value, a tensor whose data
+/// does not fit its shape, or data outside of its folder.
 Model load_model(const std::string& path);
-/// The same from bytes; `folder` is where external data is looked for, empty: refused.
+/// The same from bytes; `folder` contains external data; if it is empty, external data is refused.
 Model parse_model(std::string_view bytes, const std::string& folder, const std::string& shown_name);
 
-/// Gives open dimensions of the inputs that have no name one: "x.0", or with as many "_" behind it as make it
-/// differ from every name of the graph's own dimensions.
+/// Gives unnamed symbolic dimensions of the inputs a name: "x.0", with as many "_" appended as needed to
+/// differ from the names of the graph's own dimensions.
 void name_dims(Graph& graph);
-/// The open dimensions of the inputs, in order, each once.
+/// The distinct symbolic dimensions of the inputs, in order.
 std::vector<std::string> open_dims(const Graph& graph);
 
-/// Extents by the name of an open dimension.
+/// Extents by the name of a symbolic dimension.
 using FixedDims = std::map<std::string, int64_t>;
-/// Gives open dimensions of the inputs numbers.  Raises UserError for a name that none has, and an extent
-/// below 0 or other than what the model says.
+/// Sets symbolic dimensions of the inputs to constants.  Raises UserError for an unknown name, and for an
+/// extent that is negative or contradicts the model.
 void fix_dims(Model& model, const FixedDims& extents);
 
-/// The dtype of an ONNX element type number; raises Unsupported with its name for what we have no dtype for.
+/// The dtype of an ONNX element type; raises Unsupported with its name if there is no such dtype.
 DataType dtype_of(int64_t element_type, const std::string& what);
 
 }  // namespace tilewright::frontend::onnx

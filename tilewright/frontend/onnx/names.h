@@ -1,4 +1,4 @@
-// Names in a model file, which may hold any bytes.
+// Names in a model file, which may contain arbitrary bytes.
 #pragma once
 #include <deque>
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace tilewright::frontend::onnx {
 
-/// Gives names that are no UTF-8, which neither Python nor a terminal can show, the form of `printable`;
-/// `kept` holds those and lives as long as `model`.
+/// Escapes names that are not UTF-8, which neither Python nor a terminal can show, as `printable` does;
+/// `kept` owns the new names and must live as long as `model`.
 void make_names_printable(wire::Model& model, std::deque<std::string>& kept);
 
 }  // namespace tilewright::frontend::onnx

@@ -1,4 +1,4 @@
-// Everything that keeps a model from being imported, instead of the first error.
+// Collects everything that prevents a model from being imported, instead of the first error only.
 #pragma once
 #include <set>
 
@@ -7,27 +7,27 @@
 
 namespace tilewright::frontend::onnx {
 
-/// Nodes, or inputs of the graph, that cannot be imported for one reason.
+/// Nodes, or inputs of the graph, that cannot be imported for the same reason.
 struct Problem {
   std::string op;                  // "Resize"; "" for inputs
-  std::vector<std::string> names;  // of the nodes, or of what they make; of the inputs
+  std::vector<std::string> names;  // of the nodes, or of their outputs; of the inputs
   std::string reason;              // the text of the error
 };
 
-/// Collects what fails while nodes are converted in order.
+/// Collects errors while nodes are converted in order.
 class Problems {
  public:
   explicit Problems(const Model& model);
 
-  /// Raises what keeps `node` from being converted, as far as the node alone says it.
+  /// Raises the errors of `node` that do not depend on other nodes.
   void check(const Node& node) const;
-  /// Whether an input of `node` could not be made; then its outputs cannot either.
+  /// True if an input of `node` could not be converted, so that its outputs cannot be either.
   bool follows(const Node& node);
   void add(const Node& node, const Error& error);
   void add(const ValueInfo& input, const Error& error);
 
   const std::vector<Problem>& list() const { return list_; }
-  /// Nodes of which nobody can say more than that an input could not be made.
+  /// The number of nodes that only fail because an input could not be converted.
   size_t num_following() const { return num_following_; }
 
  private:
@@ -40,7 +40,7 @@ class Problems {
   size_t num_following_ = 0;
 };
 
-/// What keeps `model` from being imported; none if import_model() has no reason to raise.
+/// Everything that prevents `model` from being imported; empty if import_model() would not raise.
 Problems problems_of(const Model& model);
 
 }  // namespace tilewright::frontend::onnx

@@ -87,7 +87,7 @@ void check_range(const AttributeRule& rule, double value) {
     throw UserError("attribute \"{}\" is {}, expected at most {}", rule.name, value, rule.most);
 }
 
-// Constants may hold anything, an infinity too.
+// Constants may have any value, including infinity.
 bool is_data(const AttributeRule& rule) { return rule.name.starts_with("value"); }
 
 void check_value(const AttributeRule& rule, const Attribute& attribute) {

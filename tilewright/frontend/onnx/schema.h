@@ -1,4 +1,4 @@
-// What nodes of the supported operators look like, opset by opset: their inputs, outputs and attributes.
+// The signatures of supported operators, opset by opset: their inputs, outputs and attributes.
 #pragma once
 #include <set>
 
@@ -6,18 +6,18 @@
 
 namespace tilewright::frontend::onnx {
 
-/// The opsets of ai.onnx whose rules stand in schema.cc.
+/// The opsets of ai.onnx that the rules of schema.cc cover.
 constexpr int64_t kFirstOpset = 7, kLastOpset = 28;
 
 /// Raises Unsupported for a model of another opset.
 void check_opset(const Model& model);
 /// The values that nodes or outputs of `graph` read.
 std::set<std::string> used_names(const Graph& graph);
-/// Raises what check_nodes() raises for `node`, without saying which node it is.
+/// Raises the errors of check_nodes() for `node`, without the node's name.
 void check_node(const Node& node, int64_t opset, const std::set<std::string>& used);
 /// Raises Unsupported for a model of another opset, and UserError for the first node with a wrong number of
-/// inputs or outputs, a required input left out, or an attribute that is unknown, missing, given twice, of
-/// the wrong kind or out of range.  Every operator of `model` must be one of find_converter().
+/// inputs or outputs, a missing required input, or an attribute that is unknown, missing, given twice, of the
+/// wrong kind or out of range.  find_converter() must know every operator of `model`.
 void check_nodes(const Model& model);
 
 }  // namespace tilewright::frontend::onnx

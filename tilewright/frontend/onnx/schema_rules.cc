@@ -1,5 +1,5 @@
-// Source: onnx.ai/onnx/operators, every version of each operator from opset 7 to 28; later ones than 22
-// differ in element types only.
+// Source: onnx.ai/onnx/operators, every version of each operator from opset 7 to 28; versions after 22 only
+// differ in element types.
 #include "tilewright/frontend/onnx/schema_rules.h"
 
 namespace tilewright::frontend::onnx {

@@ -42,7 +42,7 @@ DataType dtype_of(int64_t element_type, const std::string& what) {
 
 namespace {
 
-// Elements kept one per field entry, narrowed to T.
+// Elements stored one per field entry, narrowed to T.
 template <class T, class List>
 std::string packed(const List& list) {
   std::string bytes(list.size() * sizeof(T), '\0');

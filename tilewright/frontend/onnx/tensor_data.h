@@ -1,4 +1,4 @@
-// Elements of an ONNX TensorProto, from any of the places it may keep them.
+// Reads the elements of an ONNX TensorProto from any of the fields that may hold them.
 #pragma once
 #include <string>
 
@@ -10,8 +10,8 @@ namespace wire {
 struct Tensor;
 }
 
-/// The tensor that `proto` describes.  `folder`: where external data lies; `name` is for messages.
-/// Raises UserError when data and shape disagree or external data is missing or outside `folder`.
+/// The tensor of `proto`.  `folder`: the folder of external data; `name` is for messages.  Raises UserError
+/// if data and shape disagree, or external data is missing or outside of `folder`.
 runtime::Tensor read_tensor(const wire::Tensor& proto, const std::string& folder, const std::string& name);
 
 }  // namespace tilewright::frontend::onnx

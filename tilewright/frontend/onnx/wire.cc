@@ -1,7 +1,7 @@
 // Decodes protobuf's wire format (protobuf.dev/programming-guides/encoding) by the field tables of wire.h.
-// Unknown fields are skipped; anything cut short, over-long or nested too deep makes the whole file
-// malformed. Own, and not libprotobuf: Debian's static one cannot go into a shared library, and a shared one
-// clashes with other hosts'.
+// Unknown fields are skipped; if anything is truncated, too long or nested too deeply, the whole file is
+// malformed.  Our own decoder instead of libprotobuf, because Debian's static library cannot be linked into a
+// shared library, and the shared one conflicts with that of other programs in the process.
 #include "tilewright/frontend/onnx/wire.h"
 
 #include <array>
@@ -12,12 +12,12 @@
 namespace tilewright::frontend::onnx::wire {
 namespace {
 
-// a graph within a graph takes three levels; no model nests more than a few of them
+// a subgraph takes three levels; models only nest a few of them
 constexpr int kMaxDepth = 100;
 
 enum WireType { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-/// A position in the bytes.  Every read says whether it succeeded.
+/// A position in the bytes.  Every read returns whether it succeeded.
 struct Reader {
   std::string_view rest;
 
@@ -86,7 +86,7 @@ static_assert(std::endian::native == std::endian::little, "protobuf's fixed-widt
 template <class Message>
 bool read_message(std::string_view bytes, Message& message, int depth);
 
-// One overload for each type of member.  A field that comes twice: the last counts, a list grows.
+// One overload per member type.  Of a repeated scalar field the last value counts; lists grow.
 template <Number T>
 bool read(Reader& reader, uint32_t wire_type, T& value, int) {
   return wire_type == wire_type_of<T>() && read_number(reader, value);

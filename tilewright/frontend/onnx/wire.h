@@ -1,5 +1,5 @@
 // onnx.proto's messages as plain structs, limited to the fields that the importer reads, and their decoder.
-// Texts and raw data point into the decoded bytes.  Field numbers are those of onnx.proto
+// Strings and raw data point into the decoded bytes.  Field numbers are those of onnx.proto
 // (github.com/onnx/onnx, IR version 13).
 #pragma once
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tilewright::frontend::onnx::wire {
 
-/// One line of a message's table: field number and member.
+/// One row of a message's table: field number and member.
 template <class Member>
 struct Field {
   uint32_t number;
@@ -142,7 +142,7 @@ struct Node {
   }
 };
 
-/// A sparse tensor, of which only the presence is noted.
+/// A sparse tensor; only its presence is recorded.
 struct SparseTensor {
   static constexpr auto fields() { return std::tuple{}; }
 };
@@ -177,10 +177,10 @@ struct Model {
   }
 };
 
-/// Whether `bytes` is a whole, well-formed message; then `model` holds it.
+/// Decodes `bytes` into `model`; returns true if they are a complete, well-formed message.
 bool decode(std::string_view bytes, Model& model);
 
-/// "FLOAT", "INT4", ... as onnx.proto writes it; "" for a number it does not define and for 0.
+/// The name in onnx.proto, "FLOAT", "INT4", ...; "" for 0 and for undefined element types.
 std::string_view element_type_name(int64_t element_type);
 
 }  // namespace tilewright::frontend::onnx::wire

@@ -13,7 +13,7 @@
 namespace tilewright::lower {
 namespace {
 
-// What messages show of an expression and how many variables: a person reads them.
+// Limits on the length of an expression and the number of variables in messages, which people read.
 constexpr size_t kMaxText = 200, kMaxVars = 6, kMaxLine = 500;
 
 constexpr const char* kHelpDivision =
@@ -25,7 +25,7 @@ std::string short_text(const PrimExpr& expr) {
   return text;
 }
 
-// The variables of `index` and the numbers they are: " at i = 3, j = 4".
+// Appends the variables of `index` with placeholders for their values: " at i = 3, j = 4".
 void append_variables(const PrimExpr& index, NumberedText* out) {
   std::vector<Var> vars;
   walk(index, [&](const VarNode* var) {
@@ -39,7 +39,8 @@ void append_variables(const PrimExpr& index, NumberedText* out) {
   }
 }
 
-// "dimension 0 of buffer A has extent n = 4, but its index vi + 1 is", with the number of the extent.
+// "dimension 0 of buffer A has extent n = 4, but its index vi + 1 is", with a placeholder for the extent's
+// value.
 NumberedText begin_outside(const Buffer& buffer, size_t dim, const PrimExpr& index, const PrimExpr& number) {
   const PrimExpr& extent = buffer->shape[dim];
   NumberedText out;
@@ -66,7 +67,7 @@ Stmt raise_with_place(const std::string& function, const Span& place, NumberedTe
   const bool is_shown = place && place.source->line_text(place.line).size() <= kMaxLine;
   UserError error(is_shown ? place : Span(), "{}: {}", function, text.text);
   if (!help.empty()) error.help("{}", help);
-  // the heading is that of whoever catches the error
+  // whoever catches the error adds the heading
   const std::string rendered = escaped(error.render().substr(std::string_view("error: ").size()));
   std::string format;
   auto value = text.values.begin();

@@ -1,5 +1,4 @@
-// The errors of programs that check what they access: text with places for the numbers that are known when
-// they run.
+// The errors of run-time bounds checks: texts with placeholders for values that are known at run time.
 #pragma once
 #include <string>
 #include <vector>
@@ -21,23 +20,23 @@ inline constexpr char kNumber = '\1';
 struct SizedAccess {
   const Buffer& buffer;
   size_t dim;
-  const PrimExpr& written;                   // the index as the program has it
-  PrimExpr index, extent;                    // what they are there
-  std::vector<std::pair<Var, PrimExpr>> at;  // the loop variables
+  const PrimExpr& written;                   // the index as written in the program
+  PrimExpr index, extent;                    // their values there
+  std::vector<std::pair<Var, PrimExpr>> at;  // values of the loop variables
 };
 
-/// `text` of the function that users call `function`, with the line of `place`, if that is known, and the
-/// next step.
+/// Raises `text` in the function that users call `function`, with the source line of `place` if known, and
+/// `help`.
 Stmt raise_with_place(const std::string& function, const Span& place, NumberedText text,
                       const std::string& help);
 
-/// "but its index vi + 1 is 9 at vi = 8", of dimension `dim` of `buffer`, whose index is `value` (a lane of
-/// `index`).
+/// Raises "but its index vi + 1 is 9 at vi = 8", for dimension `dim` of `buffer`, whose index is `value` (a
+/// lane of `index`).
 Stmt raise_outside(const std::string& function, const Span& place, const Buffer& buffer, size_t dim,
                    const PrimExpr& index, const PrimExpr& value);
 
-/// The same at a place that is known before the loops run: "is 7 at i = 7", with what `index`, `extent` and
-/// the loop variables are there.
+/// The same for an access that is known before the loops run: "is 7 at i = 7", with the values of `index`,
+/// `extent` and the loop variables there.
 Stmt raise_outside_at(const std::string& function, const Span& place, const SizedAccess& access);
 
 /// "match_buffer: A[i * 2:i * 2 + 2] reaches 6:8 in dimension 0, which has extent 7"

@@ -1,9 +1,9 @@
 // B[i] = A[J[i]]  ->  if J[i] < 0 or J[i] >= 8: error; B[i] = A[J[i]]
-// In functions with the attribute check_bounds each access is checked when it runs, unless its indices are
-// proved to be inside; so are regions that views look at, and memory that buffers are declared over.
-// Divisions by what is not proved to be other than 0, in indices and extents, are checked there and in
-// functions with the attribute check_divisions: machines end the process.  Runs on blocks and buffers as they
-// were written.  What functions in other languages do with pointers is not seen.
+// In functions with the attribute check_bounds, each access is checked at run time unless its indices are
+// proved to be inside; so are regions of views, and memory that buffers are declared over.  Integer divisions
+// in indices and extents whose divisor is not proved to be nonzero are checked there and in functions with
+// the attribute check_divisions, because the processor would end the process.  Runs on blocks and buffers as
+// they were written.  Accesses by functions in other languages are not checked.
 #include <fmt/format.h>
 
 #include <unordered_set>
@@ -78,16 +78,18 @@ class Checker {
   PrimExpr unproved(const PrimExpr& low, const PrimExpr& value, const PrimExpr& end);
 
   std::string function_;
-  bool checks_accesses_;   // or only divisions
-  bool in_index_ = false;  // what is looked at becomes an index or an extent
-  PrimExpr chosen_;        // the condition of a Select that wants the value; null: always
+  bool checks_accesses_;   // false: only divisions are checked
+  bool in_index_ = false;  // inside an index or an extent
+  PrimExpr chosen_;        // the condition under which a Select uses the value; null: always
   arith::Analyzer analyzer_;
-  std::vector<std::vector<PrimExpr>> errors_;          // conditions under which the function has been left
-  std::vector<Stmt> checks_;                           // to stand before the statement that is looked at
-  size_t num_checks_ = 0;                              // of all statements so far
+  // conditions under which the function has been left with an error
+  std::vector<std::vector<PrimExpr>> errors_;
+  std::vector<Stmt> checks_;                           // to be placed before the current statement
+  size_t num_checks_ = 0;                              // in all statements so far
   Span place_;                                         // of the innermost statement that has one
-  std::unordered_map<const VarNode*, Buffer> owners_;  // of memory, by its pointer
-  std::unordered_set<const BufferNode*> known_;        // that lie in memory of their size
+  std::unordered_map<const VarNode*, Buffer> owners_;  // the buffer that owns the memory, by its pointer
+  // buffers that are known to lie in memory of their size
+  std::unordered_set<const BufferNode*> known_;
 };
 
 Stmt Checker::stmt(const Stmt& node) {
@@ -134,7 +136,7 @@ Stmt Checker::with_checks(const Stmt& node) {
   return node;
 }
 
-// An assertion holds in what follows it.
+// An assertion holds in the statements that follow it.
 Stmt Checker::sequence(const SeqStmtNode* node) {
   const auto scope = analyzer_.enter();
   const size_t num_errors = errors_.size();
@@ -164,7 +166,7 @@ Stmt Checker::loop(const For& node) {
   if (body == node->body) return node;
   return with(node, [&](ForNode& n) {
     n.body = body;
-    // instructions on tiles have no place for checks
+    // tile instructions leave no room for checks
     if (num_checks_ != before) n.annotations.erase(std::string(kMatrixTiles));
   });
 }
@@ -244,7 +246,7 @@ void Checker::sizes(const Buffer& buffer) {
   if (buffer->elem_offset) index(buffer->elem_offset, nullptr);
 }
 
-// A buffer over the memory of another one ends where that ends, at the latest.
+// A buffer over the memory of another one must not end behind the end of that one.
 void Checker::memory(const Buffer& buffer, const Span& span) {
   if (!checks_accesses_ || !known_.insert(buffer.get()).second) return;
   const auto owner = owners_.find(buffer->data.get());
@@ -265,7 +267,7 @@ void Checker::memory(const Buffer& buffer, const Span& span) {
 
 // ---- blocks
 
-// What the domain says of an axis holds if its value is proved to be in it; else the value alone counts.
+// The domain of an axis is known to hold if its value is proved to be in it; otherwise only the value counts.
 void Checker::bind_axis(const IterVar& axis, const PrimExpr& value) {
   if (!axis->dom || !arith::is_index(axis->var->dtype)) return;
   const PrimExpr &min = axis->dom->min, end = axis->dom->min + axis->dom->extent;
@@ -293,7 +295,7 @@ Stmt Checker::realize(const BlockRealize& node) {
   return with(node, [&](BlockRealizeNode& n) { n.block = changed; });
 }
 
-// The body or init of a block, with checks of the views that it looks through.
+// The body or init of a block, with checks of its views.
 Stmt Checker::block_part(const Block& block, const Stmt& part) {
   if (block->match_buffers.empty()) return stmt(part);
   std::vector<Stmt> outer;
@@ -309,7 +311,7 @@ Stmt Checker::block_part(const Block& block, const Stmt& part) {
   return seq(std::move(items));
 }
 
-// The region of a view is inside of its buffer, and holds the view.
+// Checks that the region of a view is inside its buffer, and contains the view.
 void Checker::region(const MatchBufferRegion& view) {
   const BufferRegion& source = view->source;
   const size_t num_leading = source->region.size() - view->buffer->shape.size();
@@ -366,7 +368,7 @@ void Checker::expr(const PrimExpr& node, const PrimExpr& path) {
     chosen_ = outer;
     return;
   }
-  bool is_top = true;  // walk meets `node` itself first
+  bool is_top = true;  // walk visits `node` itself first
   walk(node, [&](const PrimExprNode* child) {
     if (std::exchange(is_top, false)) {
       const auto* op = node.as<CallNode>();
@@ -379,14 +381,14 @@ void Checker::expr(const PrimExpr& node, const PrimExpr& path) {
   if (open) division(open, path);
 }
 
-// `node` becomes an index or an extent.
+// Checks `node`, which is an index or an extent.
 void Checker::index(const PrimExpr& node, const PrimExpr& path) {
   const bool outer = std::exchange(in_index_, true);
   expr(node, path);
   in_index_ = outer;
 }
 
-// By vectors, and by what memory holds, index divisions are computed as those of data are: by 0 it is 0.
+// Divisions by vectors and by values from memory are computed like those of data: division by 0 gives 0.
 void Checker::division(const BinaryOpNode* node, const PrimExpr& path) {
   const auto* vector = node->b.as<BroadcastNode>();
   const PrimExpr divisor = vector ? vector->value : node->b;
@@ -407,7 +409,7 @@ void Checker::division(const BinaryOpNode* node, const PrimExpr& path) {
     add(logical_and(is_minus, is_least), where, raise_division_overflow(function_, place, node));
 }
 
-// Whether the function has reported an error before if all of `facts` hold here.
+// True if the function has reported an error before in case all of `facts` hold here.
 bool Checker::left_before(const std::vector<PrimExpr>& facts) {
   const auto scope = analyzer_.enter();
   for (const PrimExpr& fact : facts) learn_condition(fact, analyzer_);
@@ -417,10 +419,10 @@ bool Checker::left_before(const std::vector<PrimExpr>& facts) {
   });
 }
 
-// The parts of `node` of which `condition`, which is checked, says whether they are evaluated; may be null.
+// Checks the operands of `node` that are evaluated depending on `condition` (checked already); may be null.
 void Checker::choice(const PrimExpr& condition, const PrimExpr& then, const PrimExpr& otherwise,
                      const PrimExpr& path) {
-  const bool is_known = condition->dtype.is_scalar();  // lanes of vectors choose for themselves
+  const bool is_known = condition->dtype.is_scalar();  // with a vector condition each lane selects by itself
   for (const bool holds : {true, false}) {
     const PrimExpr& part = holds ? then : otherwise;
     if (!part) continue;
@@ -431,14 +433,14 @@ void Checker::choice(const PrimExpr& condition, const PrimExpr& then, const Prim
   }
 }
 
-// Whether the arguments are evaluated as those of functions are.
+// True if the arguments are evaluated like those of a function.
 bool Checker::call(const CallNode* node, const PrimExpr& path) {
   if (is_if_then_else(node)) {
     expr(node->args[0], path);
     choice(node->args[0], node->args[1], node->args[2], path);
     return false;
   }
-  // an address may lie behind the end, and nothing happens if what is fetched does
+  // an address may point behind the end, and a prefetch from there does nothing
   if (!is_call_of(node, "tir.address_of") && !is_call_of(node, "tir.prefetch")) return true;
   if (const auto* load = node->args[0].as<BufferLoadNode>()) {
     for (const PrimExpr& index : load->indices) this->index(index, path);
@@ -454,7 +456,7 @@ void Checker::access(const Buffer& buffer, const std::vector<PrimExpr>& indices,
     const PrimExpr& at = indices[dim];
     const int64_t lanes = at->dtype.lanes;
     if (!mask && (lanes == 1 || is<RampNode>(at))) {
-      // between its ends a ramp is inside if they are
+      // a ramp is inside if both of its ends are
       index(buffer, dim, at, lane(at, 0), path, span);
       if (lanes > 1) index(buffer, dim, at, lane(at, lanes - 1), path, span);
       continue;
@@ -465,13 +467,13 @@ void Checker::access(const Buffer& buffer, const std::vector<PrimExpr>& indices,
   }
 }
 
-// index  as it is written; value: a lane of it
+// index: as written; value: a lane of it
 void Checker::index(const Buffer& buffer, size_t dim, const PrimExpr& index, const PrimExpr& value,
                     const PrimExpr& path, const Span& span) {
   const PrimExpr number = arith::is_index(value->dtype) ? value : tir::cast(kInt64, value);
   const PrimExpr wrong = unproved(number, number, buffer->shape[dim]);
   if (!wrong) return;
-  // a variable knows only where it was defined
+  // a variable only has the span of its definition
   const bool has_place = index->span && !is<VarNode>(index);
   const Span& where = has_place ? index->span : span ? span : place_;
   const PrimExpr& shown = value->dtype == DataType::uint(64) ? value : arith::in_int64(number);
@@ -483,7 +485,7 @@ void Checker::add(const PrimExpr& wrong, const PrimExpr& path, Stmt error) {
   checks_.push_back(IfThenElseNode::make(both(path, wrong), std::move(error)));
 }
 
-// What of  low >= 0  and  value < end  is not proved, negated; null if both are.
+// The negation of the part of  low >= 0 and value < end  that is not proved; null if both are proved.
 PrimExpr Checker::unproved(const PrimExpr& low, const PrimExpr& value, const PrimExpr& end) {
   PrimExpr wrong;
   if (!analyzer_.can_prove(low >= 0)) wrong = arith::in_int64(low) < 0;

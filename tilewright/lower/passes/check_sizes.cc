@@ -1,9 +1,9 @@
 // for i in range(8): B[i] = A[i]  with A of [n]  ->  if 8 > n: error; the loop
-// Accesses that leave their buffer for some sizes of a call are refused at its start, with the text that
-// fixed sizes get when the program is made.  What is asked is found in the program as it was written, before
-// schedules cut its loops.  Trusted: what stands under conditions, what depends on memory, and indices whose
-// extremes cannot be written down.  Divisions in indices and extents are asked for as well; those which only
-// run under a condition are checked where they are (check_bounds.cc).
+// Accesses that leave their buffer for some sizes of a call are refused at the start of the function, with
+// the text that fixed sizes give at compile time.  The conditions are found in the program as it was written,
+// before schedules split its loops.  Not checked: accesses under conditions or depending on memory, and
+// indices whose extremes cannot be expressed.  Divisions in indices and extents are checked as well; those
+// that only run under a condition are checked where they are (check_bounds.cc).
 #include "tilewright/lower/passes/check_sizes.h"
 
 #include <fmt/format.h>
@@ -66,7 +66,7 @@ class Finder {
     return (dtype.is_integral() || dtype.is_bool()) && dtype.is_scalar();
   }
 
-  // Whether the entry of the function can compute it.  What divides by 0 there has been refused before.
+  // True if the entry of the function can compute `expr`.  Divisions by 0 in it have been refused before.
   bool is_of_sizes(const PrimExpr& expr) const {
     return is_number(expr->dtype) && arith::is_arithmetic(expr) &&
            !arith::any_node(expr, [&](const Object* node) {
@@ -110,7 +110,7 @@ class Finder {
     }
   }
 
-  // The region, which has `size` elements wherever it lies.
+  // Checks the region, which has `size` elements wherever it begins.
   void look_at(const analysis::SureRegion& region) {
     if (!are_known(region) || !is_of_sizes(region.extent) || !is_of_sizes(region.size)) return;
     const PrimExpr end = region.min + region.size;
@@ -153,7 +153,7 @@ class Finder {
     }
   }
 
-  // By sizes alone.
+  // The extremes of `value` in terms of sizes only.
   std::optional<analysis::Extremes> extremes(const PrimExpr& value, const std::vector<RangedVar>& loops) {
     auto found = analysis::extremes(analyzer_.simplify(value), loops);
     if (found && (!is_of_sizes(found->first.value) || !is_of_sizes(found->last.value))) found.reset();
@@ -173,7 +173,7 @@ class Finder {
     return analyzer_.can_prove(low >= 0) && analyzer_.can_prove(value < end);
   }
 
-  // Which was asked for.
+  // Requires that `divisor` is nonzero.
   void require_divisor(const PrimExpr& divisor) {
     if (!arith::is_index(divisor->dtype)) return;
     analyzer_.require(analyzer_.can_prove(divisor >= 0)
@@ -181,7 +181,7 @@ class Finder {
                           : not_equal(divisor, make_const_int(divisor->dtype, 0)));
   }
 
-  // With the error that `report` makes if the loops around run, `found` is valid and `is_wrong` holds.
+  // Raises the error that `report` makes if the loops around run, `found` is valid and `is_wrong` holds.
   void refuse_if(const analysis::Surroundings& around, const analysis::Extremes& found,
                  const PrimExpr& is_wrong, const std::function<Stmt()>& report) {
     const auto scope = analyzer_.enter();

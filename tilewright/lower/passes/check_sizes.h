@@ -1,4 +1,4 @@
-// What the indices of a program need of the sizes of a call.
+// The conditions on the sizes of a call that the indices of a program need.
 #pragma once
 #include <string>
 
@@ -7,11 +7,12 @@
 namespace tilewright::lower {
 using namespace tir;
 
-/// The function with an attribute that says what its sure accesses need of sizes and scalar parameters and
-/// nothing proves; the step check_sizes makes statements of it.  With the attribute kCheckDivisions
-/// (passes.h) if it may divide by 0 nevertheless.  The same function if there is nothing to ask.
+/// The function with an attribute that lists the unproved conditions on sizes and scalar parameters under
+/// which its sure accesses stay in their buffers; the step check_sizes makes statements of it.  Also has the
+/// attribute kCheckDivisions (passes.h) if a division by 0 is still possible.  The same function if there is
+/// no condition.
 ///
-/// name  what messages call the function
+/// name  how messages call the function
 PrimFunc with_size_checks(const std::string& name, const PrimFunc& func);
 
 }  // namespace tilewright::lower

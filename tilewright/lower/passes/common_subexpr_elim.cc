@@ -1,7 +1,8 @@
-// What a statement computes several times is computed once.
+// Common subexpressions: values that a statement computes several times are computed once.
 //   A[x * 8 + y] = B[x * 8 + y]  ->  cse_var_1 = x * 8 + y; A[cse_var_1] = B[cse_var_1]
-// Takes arithmetic on scalar variables and constants, without loads and calls, in functions without blocks.
-// A value is computed before the smallest statement around all its uses, if that is sure to need one of them.
+// Handles arithmetic on scalar variables and constants, without loads and calls, in functions without blocks.
+// A value is computed before the smallest statement around all its uses, if that statement surely executes
+// one of them.
 #include <array>
 #include <cstring>
 #include <map>
@@ -19,13 +20,13 @@ namespace {
 
 constexpr size_t kNone = static_cast<size_t>(-1);
 
-// All expressions that are equal: one value of a function.
+// All equal expressions: one value of a function.
 struct Value {
   PrimExpr expr;
   std::vector<size_t> operands;
-  size_t num_uses = 0;              // in the text
+  size_t num_uses = 0;              // in the program text
   std::vector<const Object*> path;  // from the body of the function to the smallest statement around all uses
-  size_t sure_from = kNone;         // from so many statements of the path on, one use is sure to run
+  size_t sure_from = kNone;         // once this many statements of the path are reached, a use surely runs
   Var name;                         // set if it is computed once
 
   bool has_place() const { return !operands.empty() && sure_from < path.size(); }
@@ -38,14 +39,15 @@ class Values {
     choose();
   }
 
-  /// Whether the same statement stands in two places: a value of one would be one of the other.
+  /// True if the same statement object occurs twice: a value named in one place would then also be named in
+  /// the other.
   bool has_shared_statements = false;
 
   Var name_of(const PrimExprNode* expr) const {
     const auto known = ids_.find(expr);
     return known == ids_.end() ? Var() : values_[known->second].name;
   }
-  /// The values that are computed before `stmt`, those first that others contain.
+  /// The values that are computed before `stmt`; a value comes before the values that contain it.
   std::vector<const Value*> computed_before(const Object* stmt) const {
     std::vector<const Value*> found;
     for (const Value& value : values_) {
@@ -56,7 +58,7 @@ class Values {
   bool has_names() const { return has_names_; }
 
  private:
-  // The number of the value, or kNone if it is no arithmetic.  Operands have smaller numbers.
+  // The number of the value, or kNone if it is not arithmetic.  Operands have smaller numbers.
   size_t number(const PrimExprNode* expr) {
     if (const auto known = ids_.find(expr); known != ids_.end()) return known->second;
     const DataType dtype = expr->dtype;
@@ -80,7 +82,7 @@ class Values {
     return ids_[expr] = known->second;
   }
 
-  // Empty if the node is no arithmetic, or may fail: a divisor may be zero.
+  // Empty if the node is not arithmetic, or may fail because a divisor may be zero.
   std::vector<size_t> operands_of(const PrimExprNode* expr) {
     std::vector<const PrimExprNode*> parts;
     if (const auto* cast = PrimExpr(expr).as<CastNode>()) {
@@ -114,7 +116,8 @@ class Values {
     for (const size_t operand : std::vector<size_t>(value.operands)) use(operand, sure_from);
   }
 
-  // `sure_from`: whenever so many statements of the path are reached, this one is.
+  // Counts the uses in `root`.  sure_from: the number of statements of the path that must be reached for this
+  // one to run.
   void meet(const PrimExpr& root, size_t sure_from) {
     walk(
         root,
@@ -129,7 +132,7 @@ class Values {
             meet(part, path_.size());
           return false;
         },
-        // what is inside is computed with its variable, which nothing outside knows
+        // the body is computed with the let's variable, which does not exist outside
         [&](const LetNode* let) { return meet(let->value, sure_from), false; },
         [&](const AndNode* both) { return meet(both->a, sure_from), meet(both->b, path_.size()), false; },
         [&](const OrNode* any) { return meet(any->a, sure_from), meet(any->b, path_.size()), false; },
@@ -181,8 +184,8 @@ class Values {
     }
   }
 
-  // A named value is one use of what is inside of it, however often it is used: some are then not worth a
-  // name any more.
+  // A named value counts as one use of the values inside it, however often it is used itself; some of those
+  // then do not need a name any more.
   void choose() {
     std::vector<bool> is_named(values_.size());
     for (size_t n = 0; n < values_.size(); ++n)
@@ -211,7 +214,7 @@ class Values {
   std::vector<Value> values_;
   std::unordered_map<const Object*, size_t> ids_;
   std::map<std::array<int64_t, 5>, size_t> by_key_;
-  std::vector<size_t> roots_;  // what statements compute
+  std::vector<size_t> roots_;  // expressions of statements
   std::vector<const Object*> path_;
   std::unordered_set<const Object*> seen_;
   bool has_names_ = false;
@@ -235,7 +238,7 @@ PrimFunc common_subexpr_elim(const PrimFunc& func) {
       stmt = LetStmtNode::make(PrimExpr(self.children((*value)->expr.get())), (*value)->name, stmt);
     return stmt;
   };
-  // what is said of a buffer stays: shapes are no statements
+  // a buffer is not changed: shapes are not statements
   const auto keep = [&](auto& self, const auto* node) {
     using Node = std::remove_cvref_t<decltype(*node)>;
     const Stmt body = self(node->body);

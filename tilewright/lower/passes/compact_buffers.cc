@@ -1,12 +1,12 @@
-// Memory only as large as what is touched while it lives.
-//   A = alloc((128, 128)) inside a loop over i, used as A[i * 4 + j, k] for j < 4, k < 128  ->  A = alloc((4,
-//   128)), A[j, k]
-// Rows that storage_align wants apart get strides.
+// Shrinks buffers to the region that is touched during their lifetime.
+//   A = alloc((128, 128)) inside a loop over i, used as A[i * 4 + j, k] for j < 4, k < 128
+//   ->  A = alloc((4, 128)), A[j, k]
+// Rows that storage_align separates get strides.
 // Registers (scope "local") that vectorized loops touch hold whole vectors: the last dimension is rounded up.
-// The touched region is the interval hull, dimension by dimension, of all accesses, while the loops inside
-// the allocation run.  A dimension whose hull has no constant bound keeps its extent.  Buffers whose address
-// is taken, or that have strides, keep everything.  Of vectors, ramps count from their first to their last
-// element; with other indices a buffer keeps everything.
+// The touched region is the interval hull, dimension by dimension, of all accesses while the loops inside the
+// allocation run.  A dimension whose hull has no constant bound keeps its extent.  Buffers whose address is
+// taken, or that have strides, are not changed.  A ramp counts from its first to its last element; a buffer
+// with other vector indices is not changed.
 #include <limits>
 #include <unordered_map>
 
@@ -28,12 +28,12 @@ using arith::Domains;
 using arith::Interval;
 using arith::IntervalRegion;
 
-// What is touched of one buffer inside its allocation.
+// Finds the touched region of one buffer inside its allocation.
 class Touched {
  public:
   Touched(const BufferNode* buffer, Analyzer& analyzer) : buffer_(buffer), analyzer_(analyzer) {}
 
-  /// The hull of all accesses; nothing if the buffer is used in a way that has no indices, or never.
+  /// The hull of all accesses; nullopt if the buffer is never used, or used without indices.
   std::optional<IntervalRegion> region_in(const Stmt& body) {
     visit(body.get());
     if (escapes_) return std::nullopt;
@@ -43,7 +43,7 @@ class Touched {
       united = united ? arith::hull(*united, region, analyzer_) : region;
     return united;
   }
-  /// The lanes of the vectorized loops that run along the last dimension; 1 for none.
+  /// The lanes of the vectorized loops that run along the last dimension; 1 if there are none.
   int64_t lanes() const { return lanes_; }
 
  private:
@@ -61,7 +61,7 @@ class Touched {
     if (const auto* view = ref.as<DeclBufferNode>(); view && view->buffer->data.get() == buffer_->data.get())
       escapes_ = true;
     for_each_child(node, this, [](void* self, const Object* child, bool is_leaf_use) {
-      // the buffer of an access is a use of its elements, not of its address
+      // an access uses the elements of its buffer, not its address
       if (!is_leaf_use || ObjectRef(child).as<VarNode>()) static_cast<Touched*>(self)->visit(child);
     });
   }
@@ -91,7 +91,7 @@ class Touched {
     if (branch->else_case) visit(branch->else_case.get());
   }
 
-  // A let variable has its value's range.
+  // A let variable has the range of its value.
   template <class Let>
   void visit_let(const Let* let) {
     visit(let->value.get());
@@ -124,7 +124,7 @@ class Touched {
     regions_.push_back(std::move(region));
   }
 
-  // What an index touches: one element, or those from the first to the last of a ramp upwards.
+  // The range of elements of an index: a single element, or from the first to the last of an increasing ramp.
   static std::optional<Range> range_of(const PrimExpr& index) {
     if (index->dtype.is_scalar()) return make_range(index, imm(1, index->dtype));
     const auto* ramp = index.as<RampNode>();
@@ -133,7 +133,7 @@ class Touched {
     return make_range(ramp->base, imm(stride * (ramp->lanes - 1) + 1, ramp->base->dtype));
   }
 
-  // Y[B[0]]: another element whenever B changes.
+  // Y[B[0]] is a different element whenever B changes.
   static bool is_read_from_memory(const PrimExpr& bound) {
     bool found = false;
     if (bound)
@@ -226,7 +226,7 @@ class Compactor {
     compacts_[buffer.get()] = std::move(compact);
   }
 
-  static constexpr int64_t kMaxStride = std::numeric_limits<int32_t>::max();  // what all indices can hold
+  static constexpr int64_t kMaxStride = std::numeric_limits<int32_t>::max();  // fits in all index types
 
   static int64_t checked_stride(const Buffer& buffer, int64_t stride, int64_t more) {
     if (more > kMaxStride - stride)
@@ -236,7 +236,7 @@ class Compactor {
     return stride + more;
   }
 
-  // Strides as storage_align wants them: at least as long as without, factor * n + offset.
+  // Sets strides as storage_align requires: at least the compact stride, of the form factor * n + offset.
   void align(const Buffer& buffer, const ObjectRef& wishes) {
     if (!wishes) return;
     const Compact* compact = find(buffer.get());

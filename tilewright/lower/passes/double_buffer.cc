@@ -1,12 +1,12 @@
-// Memory that is filled and then used in each turn of a loop gets two halves: while one is used, the other is
-// filled for the next turn.
+// Double buffering: memory that is filled and then used in each iteration of a loop gets two halves, so that
+// one is filled for the next iteration while the other is used.
 //   for i in range(8):                      A = alloc((2, 16)); fill A[0] for i = 0
 //       A = alloc((16,))           ->       for i in range(8):
 //       fill A for i                            if i + 1 < 8: fill A[(i + 1) % 2] for i + 1
 //       use A                                   use A[i % 2]
-// Asked for by sch.annotate(block, "double_buffer_scope", n): of what the block writes, its n-th buffer.
-// place_allocations hands the wish on to the allocation.  A loop where filling early could change what is
-// read keeps its form.
+// Requested by sch.annotate(block, "double_buffer_scope", n) for the n-th buffer that the block writes;
+// place_allocations moves the annotation to the allocation.  A loop where filling early could change values
+// that are read is left unchanged.
 #include <unordered_set>
 
 #include "tilewright/ir/rewrite.h"
@@ -25,8 +25,8 @@ bool is_wanted(const AllocBufferNode* alloc) {
 }
 
 struct Accesses {
-  std::unordered_set<const VarNode*> loads, stores;  // by their memory
-  bool is_opaque = false;                            // pointers are used otherwise
+  std::unordered_set<const VarNode*> loads, stores;  // keyed by pointer
+  bool is_opaque = false;                            // pointers are used in other ways
 
   explicit Accesses(const Stmt& stmt) {
     walk(
@@ -38,7 +38,7 @@ struct Accesses {
   }
 };
 
-// Whether turn i + 1 of `fill` may run before turn i of `use`.
+// True if iteration i + 1 of `fill` may run before iteration i of `use`.
 bool may_run_early(const Stmt& fill, const Stmt& use, const VarNode* memory) {
   const Accesses filling(fill), using_it(use);
   if (filling.is_opaque || using_it.is_opaque) return false;
@@ -51,7 +51,7 @@ bool may_run_early(const Stmt& fill, const Stmt& use, const VarNode* memory) {
   return true;
 }
 
-// The loop with its memory outside; null if it has to stay as it is.
+// The loop with its memory outside; null if it must stay unchanged.
 Stmt doubled(const ForNode* loop) {
   const auto* alloc = loop->body.as<AllocBufferNode>();
   if (!alloc || !is_wanted(alloc) || loop->for_kind != ForKind::kSerial || !alloc->buffer->strides.empty())

@@ -29,7 +29,7 @@ class Entry {
 
   PrimFunc make(const GlobalVar& compute, const std::vector<Var>& scalars) {
     check_count();
-    // extents may use numbers and dimensions that come in later parameters
+    // extents may use scalars and dimensions from later parameters
     std::vector<Var> tensors(func_->params.size());
     for (size_t n = 0; n < func_->params.size(); ++n) {
       if (!func_->buffers[n]) scalar(n, func_->params[n]);
@@ -43,7 +43,7 @@ class Entry {
     }
     check_derived();
     for (const Var& var : scalars) {
-      // the pointer that no parameter gives is what lower_returns stores to
+      // the pointer that lower_returns stores to is not bound by any parameter
       if (var->dtype.is_handle() && !bound_.count(var.get())) {
         pointers.push_back(result_);
         continue;
@@ -66,7 +66,7 @@ class Entry {
   }
 
  private:
-  // One line per parameter: 'w' if its elements may be written, else 'r', then what it takes.
+  // One line per parameter: 'w' if its elements may be written, else 'r', then its type.
   std::string description() const {
     const std::vector<bool> written = written_params(func_);
     std::string lines;
@@ -116,14 +116,14 @@ class Entry {
                           {num_args_}));
   }
 
-  // A pointer as a number, which 32 bits hold on some machines.
+  // A pointer as an integer; some machines have 32-bit pointers.
   PrimExpr peek_address(PrimExpr pointer, int64_t offset) const {
     if (abi_.has_wide_pointers()) return peek(kInt64, std::move(pointer), offset);
     return tir::cast(kInt64, peek(DataType::uint(32), std::move(pointer), offset));
   }
 
   // ---- tensors
-  // The tensor of parameter `n`, whose type and shape are right.
+  // The tensor of parameter `n`, with type and shape checked.
   Var tensor(size_t n, const Buffer& buffer) {
     const std::string name = param_name(n);
     const int64_t slot = static_cast<int64_t>(n) * static_cast<int64_t>(sizeof(TilewrightAny));
@@ -140,7 +140,7 @@ class Entry {
     return described;
   }
 
-  // Where its elements lie, compact or as the program says.
+  // The address of its elements, compact or with the strides of the program.
   PrimExpr data(size_t n, const Buffer& buffer, const Var& described) {
     const std::string name = param_name(n);
     strides(name, buffer, described);
@@ -170,8 +170,8 @@ class Entry {
                           {call(kHandle, "dtype_text", {given})}));
   }
 
-  // Extents that are known must be equal; a variable met first is bound; expressions of variables wait for
-  // the end.
+  // Compares known extents; binds a variable at its first occurrence; checks of expressions of variables come
+  // at the end.
   void check_shape(const std::string& name, const Buffer& buffer, const Var& shape) {
     PrimExpr wrong = bool_imm(false);
     std::vector<std::string> given_text, expected_text;
@@ -209,7 +209,7 @@ class Entry {
     for (const auto& [var, value] : new_vars) bind(var, value);
   }
 
-  // Without strides in the program the tensor must be compact; stride variables take what the tensor has.
+  // A tensor without strides in the program must be compact; stride variables take the strides of the tensor.
   void strides(const std::string& name, const Buffer& buffer, const Var& tensor) {
     if (buffer->shape.empty()) return;
     const Var given = let(name + "_strides", peek(kHandle, tensor, abi_.strides()));
@@ -281,7 +281,7 @@ class Entry {
     }
   }
 
-  // A number that the dtype cannot hold would become another one.
+  // Checks that the dtype can represent the number.
   void check_range(const std::string& name, DataType dtype, const PrimExpr& given) {
     const bool is_signed = dtype.is_int(), is_unsigned = dtype.is_uint();
     if (!is_unsigned && (!is_signed || dtype.bits >= 64)) return;

@@ -1,5 +1,6 @@
-// A[i, j]  ->  A[i * 128 + j]: every buffer becomes one-dimensional, with strides and offset worked into the
-// index, in 64 bits where 32 may not hold it.  Pointers of tvm_access_ptr become addresses of elements.
+// A[i, j]  ->  A[i * 128 + j]
+// Every buffer becomes one-dimensional, with strides and offset folded into the index, in 64 bits where 32
+// may not be enough.  Pointers of tvm_access_ptr become addresses of elements.
 #include <limits>
 #include <unordered_set>
 
@@ -20,7 +21,7 @@ bool reads_memory(const PrimExpr& expr) {
   return found;
 }
 
-// An index in more bits, of which sums and products are made of terms in as many: loops' variables stay
+// An index converted to a wider dtype, with sums and products computed in it; loop variables stay separate
 // terms.
 PrimExpr widened(const PrimExpr& index, DataType dtype) {
   const auto* node = index.as<BinaryOpNode>();
@@ -31,7 +32,7 @@ PrimExpr widened(const PrimExpr& index, DataType dtype) {
              : tir::cast(dtype, index);
 }
 
-// The number of elements up to and with the last one; nothing where it is not constant.
+// The number of elements up to and including the last one; nullopt if it is not constant.
 std::optional<int64_t> const_span(const Buffer& buffer) {
   int64_t offset = 0, elements = 1, last = 0;
   if (buffer->elem_offset && !as_const_int(buffer->elem_offset, &offset)) return std::nullopt;
@@ -39,7 +40,7 @@ std::optional<int64_t> const_span(const Buffer& buffer) {
     int64_t extent, stride = 0;
     if (!as_const_int(buffer->shape[axis], &extent)) return std::nullopt;
     if (!buffer->strides.empty() && !as_const_int(buffer->strides[axis], &stride)) return std::nullopt;
-    // constants that do not fit are larger than any offset of 32 bits
+    // constants that overflow are larger than any 32-bit offset
     if (__builtin_mul_overflow(elements, extent, &elements) ||
         __builtin_mul_overflow(std::max<int64_t>(extent - 1, 0), std::abs(stride), &stride) ||
         __builtin_add_overflow(last, stride, &last))
@@ -61,7 +62,8 @@ class Flattener {
     auto [found, is_new] = flat_.try_emplace(buffer.get());
     if (!is_new) return found->second;
     PrimExpr num_elements = buffer->shape.empty() ? imm(1) : product(buffer->shape);
-    if (!buffer->strides.empty() && !callers_.count(buffer->data.get())) {  // up to and with the last element
+    // up to and including the last element
+    if (!buffer->strides.empty() && !callers_.count(buffer->data.get())) {
       num_elements = imm(1);
       for (size_t axis = 0; axis < buffer->shape.size(); ++axis)
         num_elements = num_elements + (buffer->shape[axis] - 1) * buffer->strides[axis];
@@ -71,7 +73,7 @@ class Flattener {
       changed.strides.clear();
       changed.elem_offset = nullptr;
       changed.axis_separators.clear();
-      // memory of the caller is only as aligned as its elements
+      // memory of the caller is only aligned to its elements
       if (callers_.count(buffer->data.get()))
         changed.data_alignment = std::max<int64_t>(1, buffer->dtype.element().num_bytes());
     });
@@ -97,8 +99,8 @@ class Flattener {
   arith::Analyzer analyzer;
 
  private:
-  // So that sums and products by extents fit: what is read from memory may be of few bits, and what it
-  // points to far away.
+  // Widens indices so that sums and products with extents fit: an index read from memory may have a narrow
+  // dtype and refer to an element far away.
   void widen(const Buffer& buffer, std::vector<PrimExpr>& indices) {
     const std::optional<int64_t> span = const_span(buffer);
     const bool is_far = span && *span > std::numeric_limits<int32_t>::max();
@@ -111,7 +113,7 @@ class Flattener {
 
   std::unordered_map<const BufferNode*, Buffer> flat_;
   std::unordered_set<const VarNode*> callers_;
-  std::vector<Buffer> kept_;  // keys of flat_ stay alive, so that addresses are not used twice
+  std::vector<Buffer> kept_;  // keeps the keys of flat_ alive, so that addresses are not reused
 };
 
 bool is_access_ptr(const CallNode* call) {
@@ -119,7 +121,7 @@ bool is_access_ptr(const CallNode* call) {
   return op && op->name == "tir.tvm_access_ptr";
 }
 
-// tvm_access_ptr(type, data, offset, extent, mask)  =>  address_of(data[offset * lanes]) of elements
+// tvm_access_ptr(type, data, offset, extent, mask)  =>  address_of(data[offset * lanes]), in elements
 PrimExpr element_pointer(const CallNode* call) {
   const auto* data = call->args[1].as<VarNode>();
   if (!data) throw UserError(call, "tvm_access_ptr takes the pointer of a buffer, as in A.data");
@@ -159,7 +161,7 @@ PrimFunc flatten_buffers(const PrimFunc& func) {
       [&](auto& self, const DeclBufferNode* node) -> Stmt {
         return DeclBufferNode::make(flattener.flat(node->buffer), self(node->body));
       });
-  // the parameters keep their shapes: split_functions reads them to check the arguments
+  // the parameters keep their shapes: split_functions uses them to check the arguments
   return body == func->body ? func : with(func, [&](PrimFuncNode& changed) { changed.body = body; });
 }
 

@@ -25,7 +25,7 @@ class Finder {
   }
 
  private:
-  // the definitions of lowered code come before their uses in field order
+  // in lowered code, definitions come before their uses in field order
   void use(const Var& var) {
     if (!defined_.count(var.get()) && seen_.insert(var.get()).second) found.push_back(var);
   }

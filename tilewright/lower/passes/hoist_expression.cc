@@ -1,10 +1,10 @@
-// Conditions and definitions that are the same in every turn of a loop leave it.
+// Moves conditions and definitions that are the same in every iteration out of a loop.
 //   for j in range(n): if i < 100: body        ->  if i < 100: for j in range(n): body
 //   for j in range(n): x = i * 64; body        ->  x = i * 64; for j in range(n): body
-// They leave it only as the first statement of its body, so that nothing runs in another order.
-// So do divisions of indices that only some turns make:
+// Only the first statement of a loop's body is moved, so that the order of execution stays the same.
+// Divisions of indices that only some iterations execute are moved as well:
 //   for j in range(n): if j > i: A[j] = B[i % n]  ->  q = i % n; for j in range(n): if j > i: A[j] = B[q]
-// LLVM 19 makes vectors of such loops in which the division is done if the first lane asks for it.
+// because LLVM 19 vectorises such loops so that the division is done only if the first lane needs it.
 #include <unordered_set>
 
 #include "tilewright/analysis/trip_count.h"
@@ -18,10 +18,10 @@
 namespace tilewright::lower {
 namespace {
 
-// What the turns of a loop change.
+// Everything that the iterations of a loop change.
 struct Changes {
   std::unordered_set<const VarNode*> vars, memory;
-  bool calls_out = false;  // something that may write anywhere
+  bool calls_out = false;  // calls a function that may write anywhere
 };
 
 Changes changes_in(const For& loop) {
@@ -53,7 +53,8 @@ bool is_invariant(const PrimExpr& expr, const Changes& changes) {
   return found;
 }
 
-// Whether `expr` may be computed where the loop might have no turn: comparisons of what is there cannot fail.
+// True if `expr` may be computed even if the loop has no iteration: comparisons of available values cannot
+// fail.
 bool is_harmless(const PrimExpr& expr) {
   bool found = true;
   walk(expr, [&](const PrimExprNode* part) {
@@ -65,7 +66,7 @@ bool is_harmless(const PrimExpr& expr) {
   return found;
 }
 
-// A division by what is no constant, of whole numbers made of variables alone.
+// True for an integer division by a non-constant, of operands made of variables only.
 bool is_index_division(const BinaryOpNode* division) {
   int64_t constant;
   bool found =
@@ -88,7 +89,7 @@ Var quotient_of(const Quotients& quotients, const PrimExpr& division) {
   return nullptr;
 }
 
-// The divisions below branches of the loop that no turn changes, each with a variable.
+// The divisions under branches of the loop that no iteration changes, each with a variable.
 Quotients conditional_divisions(const For& loop) {
   const Changes changes = changes_in(loop);
   Quotients found;

@@ -1,5 +1,6 @@
-// Module.f(A.data, n)  ->  the body of f: loop programs that call others of their module are compiled as one.
-// Afterwards no statement calls a function of the module.
+// Module.f(A.data, n)  ->  the body of f
+// Loop programs that call others of their module are compiled as one; afterwards no statement calls a
+// function of the module.
 #include "tilewright/lower/passes/inline_calls.h"
 
 #include <unordered_map>
@@ -22,7 +23,7 @@ const CallNode* module_call(const PrimExpr& expr) {
   return call && is<GlobalVarNode>(call->op) ? call : nullptr;
 }
 
-// The buffers of a function by their pointers.
+// Maps the pointers of a function to their buffers.
 std::unordered_map<const VarNode*, Buffer> buffers_of(const PrimFunc& func) {
   std::unordered_map<const VarNode*, Buffer> found;
   auto add = [&](const Buffer& buffer) { found.emplace(buffer->data.get(), buffer); };
@@ -48,7 +49,7 @@ bool has_return(const Stmt& body) {
   return found;
 }
 
-// Without the returns that are the last thing it does.
+// The statement without a return at its end.
 Stmt without_last_return(const Stmt& stmt) {
   if (const auto* evaluate = stmt.as<EvaluateNode>())
     return return_of(evaluate->value) ? Stmt(EvaluateNode::make(imm(0))) : stmt;
@@ -66,7 +67,7 @@ Stmt without_last_return(const Stmt& stmt) {
   });
 }
 
-// What a function that runs `stmts` returns, as an expression; null if it does anything else.
+// The value that a function with body `stmts` returns, as an expression; null if it does anything else.
 PrimExpr returned_by(std::vector<Stmt> stmts) {
   if (stmts.empty()) return nullptr;
   const Stmt first = stmts.front();
@@ -96,7 +97,7 @@ PrimExpr returned_by(std::vector<Stmt> stmts) {
   return tir::call(then_value->dtype, "if_then_else", {branch->condition, then_value, else_value});
 }
 
-// The statements of a function: its root block is an allocation of what the block allocates.
+// The statements of a function: its root block becomes an allocation of the block's buffers.
 Stmt plain_body(const PrimFunc& func) {
   const auto* root = func->body.as<BlockRealizeNode>();
   if (!root || !root->block->iter_vars.empty() || root->block->init) return func->body;
@@ -129,7 +130,7 @@ class Inliner {
  private:
   using Buffers = std::unordered_map<const VarNode*, Buffer>;
 
-  // A call for its effect: what it returns is lost.
+  // Expands a call statement; the returned value is ignored.
   Stmt expand(const CallNode* call, const Buffers& buffers) {
     const Stmt body = without_last_return(body_of(call, buffers));
     if (has_return(body))
@@ -139,7 +140,7 @@ class Inliner {
     return body;
   }
 
-  // The number that the call returns.
+  // The value of a call inside an expression.
   PrimExpr value_of(const CallNode* call, const Buffers& buffers) {
     const std::string& name = call->op.as<GlobalVarNode>()->name_hint;
     if (!has_return(callee_of(call)->body))
@@ -164,7 +165,7 @@ class Inliner {
     return callee;
   }
 
-  // The statements of the callee, which work on the arguments.
+  // The statements of the callee, applied to the arguments.
   Stmt body_of(const CallNode* call, const Buffers& buffers) {
     const std::string& name = call->op.as<GlobalVarNode>()->name_hint;
     PrimFunc callee = callee_of(call);
@@ -181,7 +182,7 @@ class Inliner {
     return fresh_copy(plain_body(callee), std::move(values));
   }
 
-  // The callee works on the caller's buffer itself, which must be of the declared form.
+  // The callee works directly on the caller's buffer, which must have the declared form.
   void pass_buffer(const CallNode* call, size_t n, const Buffer& wanted, const Buffers& buffers,
                    Substitution* values) {
     const auto* data = call->args[n].as<VarNode>();

@@ -1,4 +1,4 @@
-// Calls of loop programs by loop programs, gone before anything is lowered.
+// Inlines calls between loop programs, before anything is lowered.
 #pragma once
 #include "tilewright/ir/module.h"
 #include "tilewright/tir/tir.h"
@@ -6,7 +6,7 @@
 namespace tilewright::lower {
 using namespace tir;
 
-/// `func` with the bodies of the functions of `module` that it calls; `func` itself if it calls none.
+/// `func` with calls of functions of `module` replaced by their bodies; `func` itself if it calls none.
 /// Raises UserError for arguments that do not fit, Unsupported for results and recursion.
 PrimFunc inline_calls(const IRModule& module, const PrimFunc& func);
 

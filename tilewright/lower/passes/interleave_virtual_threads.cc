@@ -1,12 +1,12 @@
-// Virtual threads take turns, statement by statement.
+// Interleaves virtual threads statement by statement.
 //   for v in T.thread_binding(2, thread="vthread.x"):        A = T.alloc_buffer((2, 16))
 //       A = T.alloc_buffer((16,))                            for i in range(16):
 //       for i in range(16):                          ->          A[0, i] = f(0, i)
 //           A[i] = f(v, i)                                       A[1, i] = f(1, i)
 //       ...                                                  ...
-// The loop over the threads moves inwards past sequences, and past loops and branches that are the same for
-// all of them; there it is unrolled.  Each thread has its own copy of memory that is allocated inside: a
-// first dimension. Threads are independent (bind checks it), so any order gives the same numbers.
+// The loop over the threads moves inwards through sequences, and through loops and branches that are the same
+// for all threads; there it is unrolled.  Each thread has its own copy of memory that is allocated inside,
+// along a new first dimension.  Threads are independent (bind checks it), so any order gives the same result.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/passes/join_sequences.h"
@@ -52,7 +52,7 @@ class Interleaver {
            !depends_on(loop->extent.get(), var());
   }
 
-  // A copy per thread needs the same shape for all, and every use as an access of elements.
+  // A copy per thread requires the same shape for all threads, and only accesses of elements.
   bool can_copy(const AllocBufferNode* alloc) const {
     const Buffer& buffer = alloc->buffer;
     bool is_plain = buffer->strides.empty();
@@ -71,7 +71,7 @@ class Interleaver {
     return AllocBufferNode::make(copies, alloc->annotations, inside(body));
   }
 
-  // The loop itself, around `stmt`; names defined inside are new in each place.
+  // The thread loop around `stmt`; names defined inside are renamed in each copy.
   Stmt take_turns(const Stmt& stmt) {
     if (!depends_on(stmt.get(), var())) return stmt_for_all(stmt);
     const Var turn = make_var(var()->name_hint, var()->dtype);
@@ -79,14 +79,14 @@ class Interleaver {
                 threads_->annotations);
   }
 
-  // Nothing in it tells the threads apart: they all store the same.
+  // True if all threads store the same: nothing in `stmt` depends on the thread.
   Stmt stmt_for_all(const Stmt& stmt) const {
     return is_idempotent(stmt) ? stmt
                                : loop(make_var(var()->name_hint, var()->dtype), threads_->extent, stmt,
                                       ForKind::kUnrolled, threads_->annotations);
   }
 
-  // Stores of values that do not read what is stored; calls may do anything.
+  // True for stores of values that do not read the stored buffer; calls may do anything.
   static bool is_idempotent(const Stmt& stmt) {
     const auto* store = stmt.as<BufferStoreNode>();
     if (!store) return false;

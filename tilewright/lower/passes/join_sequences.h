@@ -1,5 +1,5 @@
-// What passes that replace one statement by several give to rewrite(): the new statements join those around
-// them.
+// Lambdas for rewrite() in passes that replace one statement by several: the new statements are joined with
+// those around them.
 #pragma once
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/tir/builder.h"

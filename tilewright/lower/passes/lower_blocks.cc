@@ -1,4 +1,4 @@
-// Blocks to plain statements: axes become their values, predicates become ifs.
+// Lowers blocks to plain statements: axes are replaced by their values, predicates become ifs.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/lower/passes/join_sequences.h"
 #include "tilewright/lower/passes/passes.h"

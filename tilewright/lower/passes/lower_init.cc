@@ -1,4 +1,4 @@
-// Initialisation of reductions: an `init` becomes a guarded statement at the head of the block's body.
+// Lowers inits of reductions: an `init` becomes a guarded statement at the beginning of the block's body.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/tir/builder.h"

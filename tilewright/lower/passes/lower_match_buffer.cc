@@ -1,5 +1,5 @@
 // B = T.match_buffer(A[i:i + n, ...], shape): accesses of B become accesses of A; B's symbolic strides and
-// offset become numbers.
+// offset are replaced by their values.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/lower/passes/ramps.h"
@@ -11,7 +11,7 @@ namespace {
 
 struct View {
   BufferRegion source;
-  size_t num_leading;  // dimensions of the source that the view lacks; extent 1
+  size_t num_leading;  // leading dimensions of the source that the view does not have; their extent is 1
 };
 using Views = std::unordered_map<const BufferNode*, View>;
 
@@ -26,7 +26,7 @@ std::vector<PrimExpr> row_major_strides(const Buffer& buffer) {
   return strides;
 }
 
-// What the symbolic shape, strides and elem_offset of the view are.
+// Binds the symbolic shape, strides and elem_offset of the view to their values.
 void bind_view(const MatchBufferRegion& match, const View& view, Substitution* values) {
   const std::vector<PrimExpr> strides = row_major_strides(match->source->buffer);
   auto bind = [&](const PrimExpr& pattern, const PrimExpr& value) {
@@ -44,7 +44,7 @@ void bind_view(const MatchBufferRegion& match, const View& view, Substitution* v
   bind(match->buffer->elem_offset, offset);
 }
 
-// A ramp stays one, so that later passes see what it touches.
+// A ramp stays a ramp, so that later passes can see its range.
 PrimExpr shifted(const PrimExpr& first, const PrimExpr& index) {
   const auto* ramp = index.as<RampNode>();
   return ramp && first->dtype.is_scalar() ? PrimExpr(with_base(ramp, first + ramp->base)) : first + index;
@@ -61,7 +61,7 @@ std::vector<PrimExpr> source_indices(const Node& access, const View& view) {
   return indices;
 }
 
-// What a region of the view is of its source.
+// Translates a region of the view to a region of its source.
 BufferRegion source_region(const BufferRegion& region, const View& view) {
   std::vector<Range> ranges;
   for (size_t axis = 0; axis < view.source->region.size(); ++axis) {

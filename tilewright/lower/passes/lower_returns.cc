@@ -1,6 +1,6 @@
-// T.ret(n + 1)  ->  the number is stored where the caller wants it, and the function returns 0, its status:
+// T.ret(n + 1)  ->  the value is stored for the caller, and the function returns 0, its status:
 //   T.poke(result, 0, code); T.poke(result, 8, T.int64(n + 1)); T.ret(0)
-// `result`, a pointer to a TilewrightAny, is free in the function; split_functions makes it a parameter.
+// `result`, a pointer to a TilewrightAny, is a free variable; split_functions makes it a parameter.
 #include <cstddef>
 
 #include "tilewright/ir/rewrite.h"
@@ -57,7 +57,7 @@ class Returns {
     return evaluated("poke", {result_, imm(static_cast<int64_t>(offset), kInt64), value});
   }
 
-  // What a caller gets are 64 bits with a sign.
+  // Callers receive a signed 64-bit integer.
   static Stmt too_large(DataType dtype, const Var& number) {
     if (!dtype.is_uint() || dtype.bits < 64) return EvaluateNode::make(imm(0));
     const Stmt error = evaluated("raise_error", {string_imm("ValueError"),
@@ -69,7 +69,7 @@ class Returns {
   const Var result_ = make_var("result", DataType::handle());
 };
 
-// All iterations of such a loop run, and none is the last.
+// All iterations of such a loop run, in no order, so none can end it.
 void refuse_in_unordered(const ForNode* loop) {
   if (loop->for_kind == ForKind::kSerial || loop->for_kind == ForKind::kUnrolled) return;
   ir::walk(loop->body, [&](const EvaluateNode* node) {

@@ -1,6 +1,6 @@
-// Loops and index arithmetic of int64  ->  of int32, where every value on the way fits.
+// Loops and index arithmetic of int64  ->  of int32, where every intermediate value fits.
 //   for i in range(T.int64(8)): A[i * T.int64(16)]  ->  for i in range(8): A[i * 16]
-// For languages of small machines, where 64 bits cost two registers and several instructions; LLVM chooses
+// For C on small machines, where 64-bit values take two registers and several instructions; LLVM chooses
 // widths by itself.
 #include <limits>
 #include <optional>
@@ -58,7 +58,7 @@ class Narrower {
                          self(node->body), node->span);
   }
 
-  // The indices with those narrow that can be; nothing if none can.
+  // The indices with as many narrowed as possible; nullopt if none can be.
   template <class Self>
   std::optional<std::vector<PrimExpr>> indices(Self& self, const std::vector<PrimExpr>& wide) {
     std::vector<PrimExpr> result;
@@ -77,7 +77,7 @@ class Narrower {
     return bounds.min >= Limits::min() && bounds.max <= Limits::max();
   }
 
-  // The int32 form of an int64 expression; null if some value on the way may not fit.
+  // The int32 form of an int64 expression; null if some intermediate value may not fit.
   template <class Self>
   PrimExpr narrow(Self& self, const PrimExpr& expr) {
     if (!fits(expr)) return nullptr;

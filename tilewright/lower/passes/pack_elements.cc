@@ -1,9 +1,8 @@
-// Integers of less than 8 bits  ->  int8 and uint8, wrapped to their bits after each operation; in memory
-// they lie side by side in bytes, the first element at the lowest bits (as ONNX stores them).  Buffers are
-// flat.
+// Integers of less than 8 bits  ->  int8 and uint8, wrapped to their bits after each operation.  In memory
+// they are packed into bytes, the first element in the lowest bits (as ONNX stores them).  Buffers are flat.
 //   C[i] = A[i]      C and A of uint4
 //   ->  C[i // 2] = C[i // 2] & ~(15 << i % 2 * 4) | (A[i // 2] >> i % 2 * 4 & 15) << i % 2 * 4
-// A store changes a part of its byte: loops whose iterations may meet in one byte, and vectorized ones,
+// A store changes part of its byte: vectorized loops, and loops whose iterations may write to the same byte,
 // become serial.
 #include <algorithm>
 
@@ -32,7 +31,7 @@ PrimExpr shifted(std::string_view op, const PrimExpr& a, const PrimExpr& count) 
   return is_zero(count) ? a : call(a->dtype, op, {a, count});
 }
 
-// The value of `dtype` in the low bits of `value`, which are all that is set.
+// The value of `dtype` in the low bits of `value`; the other bits are zero.
 PrimExpr sign_extended(const PrimExpr& value, DataType dtype) {
   const PrimExpr wide = tir::cast(widened(dtype), value);
   const int64_t sign = int64_t{1} << (dtype.bits - 1);
@@ -53,8 +52,8 @@ struct Accesses {
     int64_t per_byte = 1;
     bool is_written = false;
   };
-  std::unordered_map<const VarNode*, Indices> narrow;  // by pointer, those that are allocated outside
-  arith::Domains domains;                              // of what is defined inside
+  std::unordered_map<const VarNode*, Indices> narrow;  // by pointer; of memory that is allocated outside
+  arith::Domains domains;                              // of variables defined inside
 };
 
 Accesses accesses_in(const Stmt& body) {
@@ -78,7 +77,7 @@ Accesses accesses_in(const Stmt& body) {
   return found;
 }
 
-// The first and last byte that an access may touch; nothing where it depends on what is in memory.
+// The first and last byte that an access may touch; nullopt if that depends on values in memory.
 std::optional<arith::Interval> bytes_of(const PrimExpr& index, int64_t per_byte,
                                         const arith::Domains& domains, arith::Analyzer& analyzer) {
   bool is_known = true;
@@ -91,7 +90,8 @@ std::optional<arith::Interval> bytes_of(const PrimExpr& index, int64_t per_byte,
   return arith::Interval{floordiv(all.min, per_byte), floordiv(all.max, per_byte)};
 }
 
-// Whether no byte of narrow elements that the loop writes is touched by two of its iterations: each ends
+// True if no two iterations touch the same byte of narrow elements that the loop writes: each iteration ends
+// before the byte where the next one begins.
 // before the byte where the next begins.
 bool keeps_bytes_apart(const ForNode* loop, arith::Analyzer& analyzer) {
   const auto scope = analyzer.enter();
@@ -198,7 +198,7 @@ class Packer {
     return ShuffleNode::make(self(node->vectors), self(node->indices));
   }
 
-  // Let and LetStmt: the variable is wide, too.
+  // Let and LetStmt: the variable becomes wide, too.
   template <class Result, class Self, class Node>
   static Result let(Self& self, const Node* node) {
     const Var var = !is_narrow(node->var->dtype)
@@ -219,7 +219,7 @@ class Packer {
     return meets ? with(changed, [](ForNode& serial) { serial.for_kind = ForKind::kSerial; }) : changed;
   }
 
-  // Operators that give the same on the wider value, or do once it is wrapped.
+  // Operators that give the same result on the wider value, at least after wrapping.
   template <class Self>
   static PrimExpr call_of(Self& self, const CallNode* node) {
     bool has_narrow = is_narrow(node->dtype);
@@ -242,7 +242,7 @@ class Packer {
                          [](const PrimExpr& arg) { return is_narrow(arg->dtype); });
   }
 
-  // The buffer of the bytes in which the elements of `buffer` lie; other buffers are themselves.
+  // The buffer of the bytes that contain the elements of `buffer`; other buffers are returned unchanged.
   Buffer bytes_behind(const Buffer& buffer) {
     if (!is_narrow(buffer->dtype)) return buffer;
     if (!buffer->dtype.is_scalar())
@@ -263,7 +263,7 @@ class Packer {
   PrimExpr byte_index(const Buffer& buffer, const PrimExpr& index) {
     return analyzer_.simplify(floordiv(index, per_byte(buffer)));
   }
-  // How far to the left in its byte the element lies.
+  // The bit offset of the element in its byte.
   PrimExpr shift_of(const Buffer& buffer, const PrimExpr& index) {
     const PrimExpr place = floormod(index, per_byte(buffer)) * buffer->dtype.bits;
     return tir::cast(byte_of(index), analyzer_.simplify(place));
@@ -297,7 +297,7 @@ class Packer {
     return BufferStoreNode::make(bytes, both, place, PrimExpr(), store->span);
   }
 
-  // A store reads its byte, also the first time: it begins as zero.
+  // A store reads its byte, also the first time, so the memory is set to zero first.
   Stmt allocated(const AllocBufferNode* alloc, const Stmt& body) {
     const Buffer bytes = bytes_behind(alloc->buffer);
     const Var byte = make_var("byte", bytes->shape[0]->dtype);

@@ -1,10 +1,10 @@
-// Splits a loop where the guards inside of it begin to matter.
+// Splits a loop at the first iteration where guards inside it are needed.
 //   for i in range(16): for j in unroll(8): if i * 8 + j < 127: f(i, j)
 //   ->  for i in range(15): for j in unroll(8): f(i, j)
 //       for j in unroll(8): if j < 7: f(15, j)
-// Guards are the conjuncts of `if` conditions that bound the loop variable from above by a constant, whatever
-// the loops inside do.  A parallel loop stays one loop and chooses inside.  So does one whose guards bound a
-// remainder or quotient of its variable, as that of fused loops:
+// Guards are conjuncts of `if` conditions that bound the loop variable from above by a constant, for all
+// values of the loops inside.  A parallel loop stays one loop with a branch inside.  So does a loop whose
+// guards bound a remainder or quotient of its variable, as guards of fused loops do:
 //   for f in range(32): for j in unroll(8): if f % 16 * 8 + j < 127: g(f, j)
 //   ->  for f in range(32): q = f % 16; if q < 15: ... else: ...
 #include "tilewright/arith/int_set.h"
@@ -19,17 +19,17 @@
 namespace tilewright::lower {
 namespace {
 
-// A body larger than this many nodes is not copied.
+// Bodies with more nodes than this are not copied.
 constexpr int64_t kMaxNodes = 4000;
 
-// The number of first values of a variable, out of [min, min + extent), for which all guards, that hold for
-// any, hold.
+// Finds how many leading values of a variable, from [min, min + extent), satisfy all guards that hold for any
+// value.
 class GuardFinder {
  public:
   GuardFinder(const Var& var, int64_t min, int64_t extent, arith::Analyzer& analyzer)
       : var_(var), min_(min), extent_(extent), analyzer_(analyzer) {}
 
-  // Nothing if there are no guards.
+  // Returns nullopt if there are no guards.
   std::optional<int64_t> num_unguarded(const Stmt& body) {
     visit(body.get());
     return found_;
@@ -77,15 +77,16 @@ class GuardFinder {
   std::optional<int64_t> found_;
 };
 
-// `body` for values of `var` below `boundary`, and for the others: of one more value, or of any.
+// A branch between `body` for values of `var` below `boundary` and `body` for the rest: a single value or any
+// number.
 Stmt choose_inside(const Var& var, const PrimExpr& boundary, bool is_one_more, const Stmt& body) {
   const Substitution last{{var.get(), boundary}};
   return IfThenElseNode::make(PrimExpr(var) < boundary, body,
                               fresh_copy(body, is_one_more ? last : Substitution()));
 }
 
-// The extent of the range from 0 of `expr`, quotients and remainders of `var`, which is below `extent`;
-// nothing if it is another kind of expression, or the variable itself.
+// The extent of `expr`, a quotient or remainder of `var` in [0, extent); nullopt for other expressions and
+// for the variable itself.
 std::optional<int64_t> extent_of_part(const PrimExpr& expr, const VarNode* var, int64_t extent) {
   const auto* mod = expr.as<FloorModNode>();
   const auto* div = expr.as<FloorDivNode>();
@@ -99,7 +100,7 @@ std::optional<int64_t> extent_of_part(const PrimExpr& expr, const VarNode* var, 
 
 using Parts = std::vector<std::pair<PrimExpr, int64_t>>;
 
-// The quotients and remainders of the loop's variable in conditions, each once, with their extents.
+// The distinct quotients and remainders of the loop's variable in conditions, with their extents.
 Parts parts_in_guards(const For& loop, int64_t extent) {
   Parts found;
   const auto take = [&](const auto* division) {
@@ -118,7 +119,7 @@ Parts parts_in_guards(const For& loop, int64_t extent) {
   return found;
 }
 
-// What guards say of parts of a fused loop's variable is chosen inside.
+// Partitions by guards on quotients and remainders of a fused loop's variable, with a branch inside the loop.
 Stmt partition_by_parts(const For& loop, int64_t extent, arith::Analyzer& analyzer) {
   if (!is_zero(loop->min)) return loop;
   Stmt body = loop->body;

@@ -1,7 +1,7 @@
-// Where memory lives: every buffer allocated in a block goes to the smallest statement that holds all its
-// uses.  It stays outside of a loop that carries its values from turn to turn: a reduce (or opaque) axis of a
-// block that writes it depends on the loop (for k: Y[i] += ...), or a turn may read what it has not surely
-// written (for i: if i < 1: Y[j] = ...; B[i, j] = Y[j]).
+// Moves every buffer allocated in a block to the smallest statement that contains all its uses.  The
+// allocation stays outside of a loop that carries the buffer's values from one iteration to the next: a
+// reduce (or opaque) axis of a block that writes it depends on the loop (for k: Y[i] += ...), or an iteration
+// may read elements that it has not surely written (for i: if i < 1: Y[j] = ...; B[i, j] = Y[j]).
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -16,10 +16,10 @@
 namespace tilewright::lower {
 namespace {
 
-using Path = std::vector<const Object*>;  // statements from the allocating block's body downwards
+using Path = std::vector<const Object*>;  // statements, from the allocating block's body downwards
 
-// How many statements of the path can be around the allocation.  Turns that run at the same time carry
-// nothing to each other: what is shared by them has an element for each.
+// The number of statements of the path that may be around the allocation.  Concurrent iterations carry
+// nothing to each other: a buffer that they share has an element for each.
 size_t length_without_carrying(const Path& path, const Buffer& buffer) {
   std::vector<const ForNode*> around;
   size_t length = 0;
@@ -37,7 +37,7 @@ size_t length_without_carrying(const Path& path, const Buffer& buffer) {
   return length;
 }
 
-// Finds for each buffer of one block the common path of its uses.
+// Finds the common path of the uses of each buffer of one block.
 class UseFinder {
  public:
   explicit UseFinder(const BlockNode* owner) {
@@ -76,7 +76,7 @@ class UseFinder {
 
   void visit_block(const BlockRealizeNode* realize) {
     const size_t outer_blocks = blocks_;
-    // loops that carry what this block writes end the path above them
+    // loops that carry values this block writes end the path above them
     std::unordered_set<const VarNode*> carrying;
     for (size_t n = 0; n < realize->iter_values.size(); ++n) {
       if (realize->block->iter_vars[n]->iter_type == IterType::kSpatial) continue;
@@ -89,7 +89,7 @@ class UseFinder {
     if (depth < stack_.size()) carriers_.push_back({depth, buffers_written_in(block)});
     stack_.push_back(realize);
     blocks_ = stack_.size();
-    // what T.reads and T.writes say is no use: the accesses themselves are inside
+    // T.reads and T.writes are not uses: the accesses themselves are inside
     for (const MatchBufferRegion& view : block->match_buffers) visit(view->source.get());
     if (block->init) visit(block->init.get());
     visit(block->body.get());
@@ -111,7 +111,7 @@ class UseFinder {
     return written;
   }
 
-  // Outside blocks nothing is known of what loops carry: the path is empty.
+  // Outside of blocks it is unknown what loops carry, so the path is empty.
   void use(const BufferNode* buffer) {
     if (!mine_.count(buffer)) return;
     size_t length = blocks_;
@@ -131,21 +131,21 @@ class UseFinder {
   std::unordered_map<const VarNode*, const BufferNode*> by_pointer_;
   std::unordered_map<const BufferNode*, Path> paths_;
   Path stack_;
-  /// A block around: the number of entries of stack_ above the loops that carry what it writes.
+  /// An enclosing block: the number of entries of stack_ above the loops that carry values it writes.
   struct Carrier {
     size_t depth;
     std::unordered_set<const BufferNode*> written;
   };
   std::vector<Carrier> carriers_;
-  size_t blocks_ = 0;  // entries of stack_ down to the innermost block
+  size_t blocks_ = 0;  // number of entries of stack_ down to the innermost block
 };
 
 using Buffers = std::unordered_set<const BufferNode*>;
 
-// What blocks ask for buffers that they write: annotations of the allocations.
+// Annotations of allocations that blocks request for the buffers they write.
 using Wishes = std::unordered_map<const BufferNode*, AttrMap>;
 
-// The buffer that `index` of what the block writes stands for, or null.
+// The buffer at position `index` of the block's writes, or null.
 const BufferNode* written(const BlockNode* block, const ObjectRef& index) {
   int64_t place = 0;
   const bool is_place = index && as_const_int(ref_as<PrimExprNode>(index), &place) && place >= 0 &&
@@ -153,7 +153,7 @@ const BufferNode* written(const BlockNode* block, const ObjectRef& index) {
   return is_place ? block->writes[static_cast<size_t>(place)]->buffer.get() : nullptr;
 }
 
-// The buffer that a wish of storage_align is about.  Annotations may be written by hand.
+// The buffer of a storage_align entry.  Annotations may be written by hand.
 const BufferNode* aligned_buffer(const BlockNode* block, const ObjectRef& item) {
   const auto* entry = item.as<ArrayNode>();
   const bool has_numbers = entry && entry->items.size() == 4 &&
@@ -197,7 +197,7 @@ Stmt allocate_around(Stmt stmt, const std::vector<Buffer>& buffers, const Wishes
   return stmt;
 }
 
-// A place is a loop: allocate around its body, where its variable is fixed.  A block: around the block.
+// Allocates around the body of a loop, where its variable is fixed, or around a block.
 Stmt rebuild(const Stmt& body, const std::unordered_map<const Object*, std::vector<Buffer>>& at,
              const Wishes& wishes) {
   auto found = [&](const Object* node) -> const std::vector<Buffer>* {
@@ -227,7 +227,7 @@ Stmt rebuild(const Stmt& body, const std::unordered_map<const Object*, std::vect
       });
 }
 
-// Blocks do not read or write what is allocated inside of them.
+// Removes buffers allocated inside a block from its T.reads and T.writes.
 PrimFunc without_own_regions(const PrimFunc& func) {
   return rewrite(func, [&](auto& self, const BlockNode* node) -> Stmt {
     Block block = self.children(node);

@@ -1,4 +1,4 @@
-// Statements that report an error and leave the function, with numbers that are known when it runs.
+// Statements that report an error with run-time values and leave the function.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace tilewright::lower {
 
-/// `text` for a format of printf, whose % are doubled.
+/// `text` as a printf format: each % is doubled.
 std::string escaped(const std::string& text);
 
-/// The error that printf makes of `format`; without values it is the text that it would make.  kind: one of
-/// TilewrightHost::set_error (runtime/kernel_abi.h).
+/// Raises the error text that printf makes of `format`; without values, `format` is still a printf format.
+/// kind: one of TilewrightHost::set_error (runtime/kernel_abi.h).
 tir::Stmt raise_error(const char* kind, std::string format, const std::vector<tir::PrimExpr>& values);
 
 }  // namespace tilewright::lower

@@ -1,6 +1,6 @@
-// Statements that compute nothing are gone: loops that do not run or have an empty body, branches that are
-// never taken, definitions that nobody uses, elements stored where they were loaded.  Blocks stay: schedules
-// name them.
+// Removes statements without effect: loops that do not run or have an empty body, branches that are never
+// taken, unused definitions, stores of an element to its own place.  Blocks stay, because schedules refer to
+// them.
 #include <unordered_map>
 
 #include "tilewright/ir/services.h"
@@ -15,14 +15,14 @@ namespace {
 
 Stmt nothing() { return seq({}); }
 
-// Whether nobody notices if `expr` is not computed; T.assume says something by being there.
+// True if removing `expr` changes nothing; T.assume has a meaning although it is pure.
 bool is_pure(const PrimExpr& expr) {
   bool found = true;
   walk(expr, [&](const CallNode* call) { found = found && tir::is_pure(call->op); });
   return found;
 }
 
-// The variables that something reads and the buffers that something accesses; definitions alone do not count.
+// Collects variables that are read and buffers that are accessed; definitions alone do not count.
 class Uses {
  public:
   explicit Uses(const Stmt& body) {
@@ -106,7 +106,7 @@ PrimFunc without_empty(const PrimFunc& func) {
       });
 }
 
-// x = value; body  =>  body, where nobody uses x;   a view that nobody accesses goes, too
+// x = value; body  =>  body, if x is unused;   removes views that are never accessed, too
 PrimFunc without_unused(const PrimFunc& func) {
   const Uses uses(func->body);
   return rewrite(

@@ -12,7 +12,7 @@ void require_code(DataType dtype, const ir::ObjectRef& where) {
         .help("write a vectorized loop: it gets vectors of the machine's length");
 }
 
-// T.launch_thread: loops that are bound to threads have code where the thread is virtual.
+// T.launch_thread: only virtual threads can be compiled for CPUs.
 void require_no_thread(const tir::AttrStmtNode* attr) {
   const auto* axis = attr->node.as<tir::IterVarNode>();
   if (attr->attr_key == "thread_extent" && axis)

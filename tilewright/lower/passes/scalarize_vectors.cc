@@ -1,9 +1,9 @@
 // A[T.Ramp(0, 1, 4)] = B[T.Ramp(i, 2, 4)] + T.Broadcast(x, 4)
 //   ->  for lane in range(4): A[lane] = B[i + lane * 2] + x
-// For languages without vectors; buffers are flat.  All lanes are read before one is written: where the value
-// reads other elements of the buffer that it goes to, it goes to memory of its own first.  What has no form
-// for one lane (calls that take whole vectors, buffers of vectors) is left to the code generator, which
-// refuses it.
+// For languages without vectors; buffers are flat.  All lanes are read before one is written: a value that
+// reads other elements of its target buffer is first stored in memory of its own.  Expressions without a form
+// for one lane (calls that take whole vectors, buffers of vectors) are left to the code generator, which
+// refuses them.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
@@ -16,7 +16,7 @@
 namespace tilewright::lower {
 namespace {
 
-using VectorValues = std::unordered_map<const VarNode*, PrimExpr>;  // of variables whose values are vectors
+using VectorValues = std::unordered_map<const VarNode*, PrimExpr>;  // values of variables that are vectors
 
 bool is_dot_add(const PrimExpr& e) {
   const auto* call = e.as<CallNode>();
@@ -95,7 +95,7 @@ class Lane {
     return sum;
   }
 
-  // The lane is a loop variable, so it chooses among the lanes at run time.
+  // The lane is a loop variable, so the selection happens at run time.
   PrimExpr of_shuffle(const ShuffleNode* shuffle) {
     PrimExpr result;
     for (size_t n = shuffle->indices.size(); n-- > 0;) {
@@ -131,7 +131,7 @@ class Scalarizer {
           const bool is_one_lane = call->dtype.is_scalar() && is_dot_add(call);
           return is_one_lane ? Lane(imm(0), values_).of(call) : call;
         },
-        // a scalar that is taken out of a vector
+        // a scalar extracted from a vector
         [&](auto& self, const ShuffleNode* node) -> PrimExpr {
           const Shuffle shuffle = self.children(node);
           return shuffle->dtype.is_scalar() ? Lane(imm(0), values_).of(shuffle) : PrimExpr(shuffle);
@@ -159,7 +159,7 @@ class Scalarizer {
                                  seq({fill(copy, node->value), loop(other, imm(dtype.lanes), put)}));
   }
 
-  // copy[lane] = value of that lane
+  // copy[lane] = the value's lane
   Stmt fill(const Buffer& copy, const PrimExpr& value) {
     const Var lane = make_var("lane");
     return loop(lane, imm(value->dtype.lanes), tir::store(copy, Lane(lane, values_).of(value), {lane}));
@@ -180,7 +180,7 @@ class Scalarizer {
     return found;
   }
 
-  // A vector that is computed once: what it reads may be written while it is used.
+  // A let of a vector is computed once into memory: the buffers it reads may be written while it is used.
   template <class Rest>
   Stmt let(const LetStmtNode* node, const Rest& rest) {
     const int lanes = node->value->dtype.lanes;

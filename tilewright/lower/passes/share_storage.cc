@@ -1,10 +1,10 @@
-// Buffers that do not live at the same time share memory.
-//   A = alloc(64); B = alloc(64); C = alloc(64); {A = ..; B = f(A); C = g(B); out = h(C)}  ->  C uses A's
-//   memory
-// A buffer lives from the first to the last statement of the sequence below its allocation that names it.
-// Only buffers of equal dtype and scope share; the memory is as large as the largest.  Registers (scope
-// "local") are left to the code generator, buffers without a constant size and those with annotations stay
-// alone.
+// Buffers that are never live at the same time share memory.
+//   A = alloc(64); B = alloc(64); C = alloc(64); {A = ..; B = f(A); C = g(B); out = h(C)}
+//   ->  C uses A's memory
+// A buffer is live from the first to the last statement of the sequence below its allocation that names it.
+// Only buffers of equal dtype and scope share memory, which is as large as the largest of them.  Registers
+// (scope "local") are left to the code generator; buffers without a constant size or with annotations do not
+// share.
 #include <unordered_map>
 
 #include "tilewright/ir/rewrite.h"
@@ -17,10 +17,10 @@ namespace {
 
 struct Lifetime {
   Buffer buffer;
-  size_t first = SIZE_MAX, last = 0;  // statements of the sequence
+  size_t first = SIZE_MAX, last = 0;  // positions in the sequence
 };
 
-// Memory that buffers share one after the other.
+// Memory that several buffers use one after the other.
 struct Storage {
   Buffer buffer;  // as large as the largest
   size_t last = 0;
@@ -35,7 +35,7 @@ bool can_share(const AllocBufferNode* alloc) {
 
 int64_t num_elements(const Buffer& buffer) { return buffer->shape[0].as<IntImmNode>()->value; }
 
-// The allocations directly around one another, from `alloc` inwards, and the statement inside them all.
+// The allocations nested directly in one another, from `alloc` inwards, and the statement inside all of them.
 std::pair<std::vector<const AllocBufferNode*>, Stmt> nest_of(const AllocBufferNode* alloc) {
   std::vector<const AllocBufferNode*> nest = {alloc};
   Stmt body = alloc->body;
@@ -64,13 +64,13 @@ std::vector<Lifetime> lifetimes_of(const std::vector<const AllocBufferNode*>& ne
     };
     walk(
         body->seq[n], [&](const BufferNode* buffer) { meet(buffer); }, [&](const VarNode* var) { meet(var); },
-        // another view's pointer is met inside of it
+        // another view's pointer is found inside it
         [&](const DeclBufferNode* view) { meet(view->buffer->data.get()); });
   }
   return lifetimes;
 }
 
-// The first memory of that kind which is free again, in order of first use.
+// The first memory of that kind that is free again, in order of first use.
 Storage* find_free(std::vector<Storage>& storages, const Lifetime& lifetime) {
   for (Storage& storage : storages) {
     if (storage.last < lifetime.first && storage.buffer->dtype == lifetime.buffer->dtype &&
@@ -139,7 +139,7 @@ PrimFunc share_storage(const PrimFunc& func) {
   return rewrite(func, [](auto& self, const AllocBufferNode* node) -> Stmt {
     const Stmt shared = share(node);
     if (shared.get() != node) {
-      // what lies inside the allocations may share too
+      // buffers inside the allocations may share memory, too
       auto [nest, body] = nest_of(shared.as<AllocBufferNode>());
       Stmt inside = self(body);
       if (inside == body) return shared;

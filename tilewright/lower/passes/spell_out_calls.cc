@@ -1,5 +1,5 @@
-// Functions that machines lack, as arithmetic: ldexp, q_multiply_shift, q_multiply_shift_per_axis, and pow
-// for the exponents -1, 1, 2, 3 and 4, which products give to one unit in the last place.
+// Expands functions that machines lack into arithmetic: ldexp, q_multiply_shift, q_multiply_shift_per_axis,
+// and pow for the exponents -1, 1, 2, 3 and 4, for which products are accurate to one unit in the last place.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/tir/builder.h"
@@ -15,14 +15,14 @@ PrimExpr clamped(const PrimExpr& x, int64_t low, int64_t high) {
   return tir::min(tir::max(x, number(x, low)), number(x, high));
 }
 
-// 2 ** n as float64, for n of int64 from -1022 to 1023: the bits of its exponent.
+// 2 ** n as float64, for n of int64 from -1022 to 1023, made from the bits of its exponent.
 PrimExpr power_of_two(const PrimExpr& n) {
   const PrimExpr bits = call(n->dtype, "tir.shift_left", {n + number(n, 1023), number(n, 52)});
   return call(DataType::float_(64, n->dtype.lanes), "tir.reinterpret", {bits});
 }
 
-// One of several factors 2 ** n with which x * 2 ** n is rounded once: as musl's scalbn does, small ones
-// leave the 53 bits of x.
+// One of several factors 2 ** n with which x * 2 ** n is rounded only once: as in musl's scalbn, small
+// factors keep the 53 bits of x.
 PrimExpr next_step(const PrimExpr& n) {
   return select(n > number(n, 1023), number(n, 1023), select(n < number(n, -1022), number(n, -969), n));
 }
@@ -32,7 +32,7 @@ PrimExpr spelled_ldexp(const CallNode* node) {
   const PrimExpr& x = node->args[0];
   const DataType wide = DataType::float_(64, x->dtype.lanes);
   PrimExpr n = tir::cast(with_bits_of(64, x->dtype), node->args[1]);
-  // a float64 holds the product of any float32 with any power that matters
+  // a float64 represents the product of any float32 with any relevant power exactly
   if (x->dtype.bits < 64)
     return tir::cast(node->dtype, tir::cast(wide, x) * power_of_two(clamped(n, -400, 400)));
   n = clamped(n, -2200, 2200);
@@ -54,7 +54,7 @@ PrimExpr multiplied_and_shifted(const CallNode* node, PrimExpr x, const PrimExpr
   return tir::cast(node->dtype, call(wide, "tir.shift_right", {product + half, by}));
 }
 
-// pow(x, 3) = x * x * x; null for exponents that are no small constants.
+// pow(x, 3) = x * x * x; null for exponents that are not small constants.
 PrimExpr spelled_power(const CallNode* node) {
   const PrimExpr& x = node->args[0];
   const auto* many = node->args[1].as<BroadcastNode>();

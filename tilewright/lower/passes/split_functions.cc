@@ -1,5 +1,5 @@
-// One loop program to the functions of lowered.h: parallel loops become bodies of their own, the rest
-// computes, and an entry checks the arguments.
+// Splits a loop program into the functions of lowered.h: each parallel loop becomes a body function, the rest
+// the compute function, and an entry checks the arguments.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/lower/lowered.h"
 #include "tilewright/lower/passes/entry.h"
@@ -20,7 +20,7 @@ PrimFunc lowered(const std::vector<Var>& params, const Stmt& body, AttrMap attrs
   return PrimFuncNode::make(params, std::vector<Buffer>(params.size()), body, Type(), std::move(attrs));
 }
 
-// Loops inside a parallel body run serially: the outermost one has the threads.
+// Loops inside a parallel body run serially: the outermost parallel loop uses the threads.
 Stmt serial_inside(const Stmt& body) {
   return rewrite(body, [](auto& self, const ForNode* node) -> Stmt {
     For loop = self.children(node);

@@ -1,5 +1,5 @@
-// What the loops and conditions around a statement say, for passes that simplify under them.  It is forgotten
-// behind them: for i in range(k) says k >= 1, and after the loop k may be 0.
+// Conditions known from enclosing loops and branches, for passes that simplify under them.  They are
+// forgotten after the statement: for i in range(k) implies k >= 1 inside, but after the loop k may be 0.
 #pragma once
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/arith/iter_parse.h"
@@ -9,8 +9,8 @@
 
 namespace tilewright::lower {
 
-/// Tells `analyzer` the range of the loop's variable, until the innermost scope ends; not what memory holds,
-/// which may change while the loop runs:  for i in range(J[0]): J[0] = -1
+/// Tells `analyzer` the range of the loop's variable, until the innermost scope ends; not bounds that are
+/// read from memory, which may change while the loop runs:  for i in range(J[0]): J[0] = -1
 inline void learn_range(const ForNode* loop, arith::Analyzer& analyzer) {
   if (!is_stable(loop->min)) return;
   if (is_stable(loop->extent))
@@ -19,14 +19,14 @@ inline void learn_range(const ForNode* loop, arith::Analyzer& analyzer) {
     analyzer.require(loop->loop_var >= loop->min);
 }
 
-/// Tells `analyzer` what of a condition stays true while statements run.
+/// Tells `analyzer` the conjuncts of a condition that stay true while statements run.
 inline void learn_condition(const PrimExpr& condition, arith::Analyzer& analyzer) {
   for (const PrimExpr& part : arith::conjuncts(condition)) {
     if (part->dtype.is_scalar() && is_stable(part)) analyzer.require(part);
   }
 }
 
-/// The loop with its parts rewritten by `self`; `analyzer` knows its range in its body.
+/// The loop with its children rewritten by `self`; `analyzer` knows its range in the body.
 template <class Self>
 For rewrite_loop(Self& self, const ForNode* loop, arith::Analyzer& analyzer) {
   const PrimExpr min = self(loop->min), extent = self(loop->extent);

@@ -1,6 +1,6 @@
 // for i in T.unroll(n): body(i)  ->  body(0); ...; body(n - 1)
-// A loop whose extent is not constant, or that would make too many copies or too much of them, is left to the
-// code generator.
+// A loop whose extent is not constant, or that would make too many or too large copies, is left to the code
+// generator.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/lower/passes/join_sequences.h"
 #include "tilewright/lower/passes/num_nodes.h"
@@ -12,7 +12,8 @@ namespace tilewright::lower {
 namespace {
 
 constexpr int64_t kMaxCopies = 1024;
-constexpr int64_t kMaxNodes = 100'000;  // of all copies together: loops of 1000 turns may be nested
+// limit for all copies together: loops of 1000 iterations may be nested
+constexpr int64_t kMaxNodes = 100'000;
 
 bool is_too_large(const ForNode* loop) {
   const auto* extent = loop->extent.as<IntImmNode>();

@@ -1,8 +1,9 @@
-// A choice that is the same in every copy of an unrolled or vectorized loop is made before it, once for all.
+// Loop unswitching: a selection that is the same in every copy of an unrolled or vectorized loop becomes a
+// branch before the loop.
 //   for x in T.unroll(14): B[x] += T.if_then_else(0 < y and 0 < x, A[y - 1, x - 1], 0.0)
 //   ->  if 0 < y: for x in T.unroll(14): B[x] += T.if_then_else(0 < x, A[y - 1, x - 1], 0.0)
 //       else:     for x in T.unroll(14): B[x] += 0.0
-// Both branches hold the loop, so that this is done only if all choices of the loop share the condition.
+// Both branches contain the loop, so this is done only if all selections of the loop share the condition.
 #include "tilewright/arith/iter_parse.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
@@ -15,7 +16,7 @@
 namespace tilewright::lower {
 namespace {
 
-// Loops of this many nodes are copied, all of a function together: those inside of copies are copied again.
+// The limit on the nodes of copied loops, all of a function together: loops inside copies are copied again.
 constexpr int64_t kMaxNodes = 2000;
 
 using Conjuncts = std::vector<PrimExpr>;
@@ -30,7 +31,7 @@ bool contains_all(const Conjuncts& conjuncts, const Conjuncts& others) {
                      [&](const PrimExpr& one) { return contains(conjuncts, one); });
 }
 
-// Comparisons of what no turn changes, that cannot fail where they are not asked for.
+// True for comparisons of values that no iteration changes, and that cannot fail if evaluated early.
 bool is_decided_before(const PrimExpr& condition, const std::vector<const VarNode*>& changing) {
   bool found = true;
   walk(condition, [&](const PrimExprNode* part) {
@@ -45,7 +46,7 @@ bool is_decided_before(const PrimExpr& condition, const std::vector<const VarNod
   return found;
 }
 
-// The condition that all choices of `loop` which depend on none of its turns share; else nothing.
+// The condition shared by all selections of `loop` that do not depend on its iterations; else nullopt.
 Conjuncts shared_condition(const For& loop) {
   std::vector<const VarNode*> changing{loop->loop_var.get()};
   walk(
@@ -73,7 +74,7 @@ PrimExpr all_of(const Conjuncts& conjuncts) {
   return all;
 }
 
-// `loop` if all of `known` hold, or if they do not.
+// `loop` under the assumption that all of `known` hold, or that they do not.
 Stmt decided(const For& loop, const Conjuncts& known, bool holds) {
   return rewrite(Stmt(loop), [&](auto& self, const CallNode* node) -> PrimExpr {
     const PrimExpr call = self.children(node);
@@ -105,7 +106,7 @@ PrimFunc unswitch_loops(const PrimFunc& func) {
     const int64_t size = shared.empty() ? 0 : num_nodes(loop);
     if (shared.empty() || size > num_left) return self.children(node);
     num_left -= size;
-    // what is left of conditions may leave loops further inside
+    // remaining conditions may be moved out of inner loops
     const Stmt then_case = self(decided(loop, shared, true));
     return IfThenElseNode::make(all_of(shared), then_case, self(fresh_copy(decided(loop, shared, false))));
   });

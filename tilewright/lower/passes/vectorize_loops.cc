@@ -1,9 +1,10 @@
-// for i in T.vectorized(4): B[i] = A[i] + x  ->  B[T.Ramp(0, 1, 4)] = A[T.Ramp(0, 1, 4)] + T.Broadcast(x, 4)
-//     for i in T.vectorized(4): if i < n: B[i] = A[i]    ->  if 0 < n: B[ramp] = A[ramp] where ramp < n
-//     (predicates)
-// A condition that differs between lanes must hold for the first lane if it holds for any, so that what all
-// lanes share is harmless.  A body that has no vector form (other conditions, calls with effects,
-// allocations) stays a serial loop; its annotation "no_vector_form" says why.
+// for i in T.vectorized(4): B[i] = A[i] + x
+//   ->  B[T.Ramp(0, 1, 4)] = A[T.Ramp(0, 1, 4)] + T.Broadcast(x, 4)
+// for i in T.vectorized(4): if i < n: B[i] = A[i]
+//   ->  if 0 < n: B[ramp] = A[ramp] where ramp < n (predicates)
+// A condition that differs between lanes must hold for the first lane if it holds for any lane, so that
+// computations shared by all lanes are harmless.  A body without a vector form (other conditions, calls with
+// effects, allocations) stays a serial loop; its annotation "no_vector_form" gives the reason.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
@@ -17,12 +18,12 @@ namespace {
 
 constexpr int64_t kMaxLanes = 256;
 
-// Thrown inside this file only: the loop has no vector form.
+// Thrown inside this file: the loop has no vector form.
 struct NoVectorForm {
   std::string reason;
 };
 
-// The loop's variable itself: no lane overflows.
+// True for the ramp of the loop's variable itself, in which no lane overflows.
 bool counts_lanes(const RampNode* ramp) {
   const auto* base = ramp->base.as<IntImmNode>();
   return base && base->value == 0 && is_one(ramp->stride) && ramp->base->dtype.bits >= 32;
@@ -66,7 +67,7 @@ class Vectorizer {
   }
 
  private:
-  // if ramp < n: body  ->  if ramp's first lane < n: body with masks
+  // if ramp < n: body  ->  if the ramp's first lane < n: body with masks
   Stmt masked(const IfThenElseNode* branch, const PrimExpr& condition) {
     if (branch->else_case) throw NoVectorForm{"a condition with an else differs between lanes"};
     const PrimExpr first = first_lane(condition);
@@ -143,8 +144,8 @@ class Vectorizer {
     throw NoVectorForm{"an expression that is a vector already"};
   }
 
-  // Ramps stay ramps under + - and multiplication by a scalar, and in more bits, so that accesses are
-  // seen to be contiguous.
+  // Ramps stay ramps under +, -, multiplication by a scalar and widening, so that accesses are recognised as
+  // contiguous.
   PrimExpr binary_op(const BinaryOpNode* node) {
     const PrimExpr a = expr(node->a), b = expr(node->b);
     if (!is_vector(a) && !is_vector(b)) return tir::binary(node->kind, a, b);
@@ -169,7 +170,7 @@ class Vectorizer {
     return BufferLoadNode::make(load->buffer, std::move(indices), needs_mask ? mask_ : PrimExpr());
   }
 
-  // Registers hold whole vectors: touching all lanes is harmless there, and masks would keep them in memory.
+  // Registers hold whole vectors: touching all lanes is harmless, and masks would force them into memory.
   static bool is_register(const Buffer& buffer, const std::vector<PrimExpr>& indices) {
     const auto* ramp = indices.back().as<RampNode>();
     int64_t base, size;
@@ -203,8 +204,8 @@ class Vectorizer {
                           call->annotations);
   }
 
-  // Only the chosen value may be computed; with a condition that differs between lanes both are, so they must
-  // be harmless.
+  // T.if_then_else computes only the selected value; with a condition that differs between lanes both are
+  // computed, so they must be harmless.
   PrimExpr lanewise_choice(const CallNode* call, std::vector<PrimExpr> args) {
     if (!is_vector(args[0])) {
       const DataType dtype = call->dtype.element().with_lanes(lanes_);
@@ -215,7 +216,7 @@ class Vectorizer {
                             harmless(call->args[2], NotNode::make(args[0])));
   }
 
-  // `value` computed only in the lanes of `condition`, if it could fault in others.
+  // `value`, computed only in the lanes where `condition` holds if it could fault in others.
   PrimExpr harmless(const PrimExpr& value, const PrimExpr& condition) {
     if (!may_fault(value)) return widen(expr(value));
     const PrimExpr outer = mask_;
@@ -270,7 +271,7 @@ class Vectorizer {
   }
 
   int lanes_;
-  PrimExpr mask_;  // lanes that run; null: all
+  PrimExpr mask_;  // the active lanes; null: all
   std::unordered_map<const VarNode*, PrimExpr> vectors_;
 };
 

@@ -1,8 +1,9 @@
-// Lanes of registers that no statement keeps need no mask: C holds 16 numbers, of which 4 are computed.
+// Removes masks of stores to registers whose other lanes hold no values.  C holds 16 values, of which 4 are
+// computed:
 //   C[0:16] = T.Select(T.Ramp(0, 1, 16) < T.Broadcast(4, 16), C[0:16] + A[0:16], C[0:16])
 //   ->  C[0:16] = C[0:16] + A[0:16]
-// Where each store to a vector of local memory keeps the same other lanes as they are, nothing ever was in
-// them.  With the mask LLVM keeps a register of 4 numbers, and joins it with the vector after each addition.
+// If every store to a vector of local memory leaves the same lanes unchanged, those lanes never held a value.
+// With the mask, LLVM uses a register of 4 values and joins it with the vector after each addition.
 #include <map>
 #include <unordered_map>
 
@@ -16,20 +17,20 @@
 namespace tilewright::lower {
 namespace {
 
-/// Elements of one memory: a vector, or one number.
+/// A vector or a scalar in one memory.
 struct Slot {
   int64_t begin = 0, end = 0;
 };
 
-/// The slots of one memory that loads and stores name, while no two of them overlap and nothing else is known
-/// to have its address.
+/// The slots of one memory that loads and stores access, as long as no two of them overlap and nothing else
+/// has the memory's address.
 struct Memory {
   struct Use {
     int64_t end = 0;
-    PrimExpr mask;                  // of stores that keep other lanes; null: there is none
-    bool has_other_stores = false;  // of all lanes, or with another mask
+    PrimExpr mask;                  // mask of the stores that keep the other lanes; null: none
+    bool has_other_stores = false;  // a store to all lanes, or with another mask
   };
-  std::map<int64_t, Use> slots;  // by their begin
+  std::map<int64_t, Use> slots;  // by first element
   bool is_known = true;
 };
 
@@ -42,7 +43,7 @@ std::optional<Slot> slot_of(const std::vector<PrimExpr>& indices) {
   return Slot{begin, begin + (ramp ? ramp->lanes : 1)};
 }
 
-// The choice that keeps what the store's vector has in lanes outside of a constant mask.
+// The Select of a store that keeps the vector's lanes outside of a constant mask.
 const SelectNode* keeping_choice(const BufferStoreNode* store) {
   const auto* choice = store->value.as<SelectNode>();
   const auto* old = choice ? choice->false_value.as<BufferLoadNode>() : nullptr;
@@ -56,8 +57,8 @@ const SelectNode* keeping_choice(const BufferStoreNode* store) {
   return is_constant ? choice : nullptr;
 }
 
-// Calls `meet` with each variable that stands in an expression, but not as the memory of a load or store:
-// what gets the address of memory may write to all of it.
+// Calls `meet` with each variable in an expression that is not the memory of a load or store: code that gets
+// the address of memory may write to all of it.
 template <class Meet>
 void for_each_address(const Stmt& body, const Meet& meet) {
   rewrite(
@@ -94,7 +95,7 @@ void for_each_address(const Stmt& body, const Meet& meet) {
       });
 }
 
-/// What the stores to local memory have in common.
+/// Properties of the stores to local memory.
 class Registers {
  public:
   explicit Registers(const PrimFunc& func) {
@@ -112,7 +113,7 @@ class Registers {
         });
   }
 
-  /// Whether other lanes than those of the choice that `store` makes hold nothing.
+  /// True if the lanes that the Select of `store` keeps hold no values.
   bool needs_no_mask(const BufferStoreNode* store) const {
     const auto found = memories_.find(store->buffer->data.get());
     if (found == memories_.end() || !found->second.is_known || !keeping_choice(store)) return false;

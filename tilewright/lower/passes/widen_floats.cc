@@ -1,10 +1,9 @@
-// Arithmetic on floats of 8 and 16 bits  ->  on float32, each result rounded as the program says.
+// Arithmetic on floats of 8 and 16 bits  ->  on float32, each result rounded as the program requires.
 //   C[i] = A[i] * B[i] + T.bfloat16(1)
-//   ->  C[i] = T.Cast("bfloat16", T.Cast("float32", T.Cast("bfloat16", T.Cast("float32", A[i]) * ...)) +
-//   T.float32(1))
-// Code generators then see such values only as bits that are loaded, stored, chosen and cast.  One operation
-// in float32, rounded again, is the nearest value: 24 bits are two more than twice the 11 of float16
-// (Figueroa 1995).
+//   ->  C[i] = T.Cast("bfloat16", T.Cast("float32", T.Cast("bfloat16", T.Cast("float32", A[i]) * ...))
+//                                 + T.float32(1))
+// Code generators then only load, store, select and cast such values.  One operation in float32, rounded
+// again, gives the nearest value: 24 bits are two more than twice the 11 of float16 (Figueroa 1995).
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/support/error.h"
@@ -22,7 +21,7 @@ PrimExpr widened(const PrimExpr& value) {
   return is_small_float(value->dtype) ? tir::cast(kFloat32.with_lanes(value->dtype.lanes), value) : value;
 }
 
-// Calls that move values and do not look at them.
+// True for calls that move values without looking at them.
 bool moves_values(std::string_view op) {
   for (std::string_view name :
        {"tir.if_then_else", "tir.likely", "tir.reinterpret", "tir.peek", "tir.poke", "tir.address_of",
@@ -34,7 +33,7 @@ bool moves_values(std::string_view op) {
   return false;
 }
 
-// The call in float32; nothing if it takes and gives no small floats, or only moves them.
+// The call in float32; null if it neither takes nor returns small floats, or only moves them.
 PrimExpr widened_call(const Call& call) {
   const auto* op = call->op.as<OpNode>();
   if (!op || moves_values(op->name)) return nullptr;

@@ -35,7 +35,7 @@ class Finder {
         [&](const BufferStoreNode* node) { mark(node->buffer->data.get()); },
         [&](const LetStmtNode* node) { return alias(node); },
         [&](const CallNode* node) { return call(node); },
-        // a pointer that goes anywhere else may be written through
+        // a pointer that is used in any other way may be written through
         [&](const VarNode* var) { mark(var); });
   }
 
@@ -54,7 +54,7 @@ class Finder {
     return false;
   }
 
-  // Whether the arguments are still to be looked at.
+  // True if the arguments must still be visited.
   bool call(const CallNode* node) {
     const auto* op = node->op.as<OpNode>();
     if (!op) return true;

@@ -1,4 +1,4 @@
-// Which tensors a function changes: the loader refuses read-only memory for these parameters.
+// Finds the tensors that a function changes: the loader refuses read-only memory for these parameters.
 #pragma once
 #include <vector>
 
@@ -7,8 +7,8 @@
 namespace tilewright::lower {
 using namespace tir;
 
-/// For each parameter of `func` whether its elements may be written: by a store, or by somebody who is given
-/// a pointer to them (a pointer that is only read through, A.access_ptr("r"), does not count).
+/// For each parameter of `func`, true if its elements may be written: by a store, or through a pointer that
+/// is passed on (a pointer that is only read through, A.access_ptr("r"), does not count).
 std::vector<bool> written_params(const PrimFunc& func);
 
 }  // namespace tilewright::lower

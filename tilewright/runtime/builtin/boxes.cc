@@ -1,4 +1,5 @@
-// Suppressing boxes that overlap a better one.  Source: onnx.ai/onnx/operators (NonMaxSuppression 11)
+// Non-maximum suppression: drops boxes that overlap a better one.  Source: onnx.ai/onnx/operators
+// (NonMaxSuppression 11)
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -15,7 +16,7 @@ struct Box {
   float area() const { return (high_x - low_x) * (high_y - low_y); }
 };
 
-// Two opposite corners in any order.
+// Makes a box of two opposite corners, given in any order.
 Box box_of(const float* corners) {
   return {std::min(corners[0], corners[2]), std::min(corners[1], corners[3]),
           std::max(corners[0], corners[2]), std::max(corners[1], corners[3])};
@@ -36,8 +37,8 @@ void require_float32(const Tensor& tensor, std::string_view what) {
 }
 
 // boxes [batch, n, 4], scores [batch, classes, n], max_output_boxes_per_class, iou_threshold,
-// score_threshold, output_format -> [batch * classes * n, 3] of (batch, class, box), the chosen ones first,
-// and their number [1]
+// score_threshold, output_format
+//   -> [batch * classes * n, 3] of (batch, class, box), the selected ones first, and their count [1]
 Value all_class_non_max_suppression(Args args) {
   constexpr std::string_view kWhat = "vision.all_class_non_max_suppression";
   const Tensor boxes = input(args, 0, kWhat), scores = input(args, 1, kWhat);
@@ -73,8 +74,9 @@ Value all_class_non_max_suppression(Args args) {
   return {};
 }
 
-// data [batch, n, width], score_threshold, id_index, score_index -> valid_count [batch] int32; the rows that
-// count first, others -1 [batch, n, width]; their old places [batch, n] int32
+// data [batch, n, width], score_threshold, id_index, score_index
+//   -> valid_count [batch] int32; the valid rows first, -1 in the others [batch, n, width]; their original
+// positions [batch, n] int32
 Value get_valid_counts(Args args) {
   constexpr std::string_view kWhat = "vision.get_valid_counts";
   const Tensor data = input(args, 0, kWhat);
@@ -106,13 +108,13 @@ struct SuppressOptions {
   float soft_nms_sigma, score_threshold;
 };
 
-// A row that stays, and what is left of its score.
+// A row that was kept, and its score, which may have been reduced.
 struct Kept {
   int64_t row;
   float score;
 };
 
-// The rows [width] of one image.
+// The rows [n, width] of one image.
 class Candidates {
  public:
   Candidates(const float* rows, int64_t width, int64_t num_valid, const SuppressOptions& options)
@@ -122,7 +124,7 @@ class Candidates {
     most_ = options.max_output_size < 0 ? order_.size() : static_cast<size_t>(options.max_output_size);
   }
 
-  // Those that no better one covers, best first.
+  // The rows that no better row suppresses, best first.
   std::vector<Kept> uncovered() const {
     std::vector<Kept> kept;
     for (int64_t n : order_) {
@@ -135,8 +137,8 @@ class Candidates {
     return kept;
   }
 
-  // Each one that is taken covers others, or lessens their scores; the best of what is left comes next.
-  // Source: Bodla et al., Soft-NMS, arXiv 1704.04503
+  // Each selected row suppresses others or reduces their scores; the best of the remaining ones is selected
+  // next. Source: Bodla et al., Soft-NMS, arXiv 1704.04503
   std::vector<Kept> lessened() const {
     std::vector<Kept> kept, left;
     for (int64_t n : order_) left.push_back({n, score(n)});
@@ -160,7 +162,7 @@ class Candidates {
  private:
   float score(int64_t n) const { return rows_[n * width_ + options_.score_index]; }
   Box box(int64_t n) const { return box_of(rows_ + n * width_ + options_.coord_start); }
-  // How much row `n` overlaps a better one that may suppress it.
+  // The overlap of row `n` with row `better`, if `better` may suppress it.
   float covered_by(int64_t better, int64_t n) const {
     const bool same_class =
         options_.force_suppress || options_.id_index < 0 ||
@@ -178,8 +180,9 @@ class Candidates {
 // data [batch, n, width], valid_count [batch], indices [batch, n], max_output_size, iou_threshold,
 // force_suppress, top_k, coord_start, score_index, id_index, return_indices, invalid_to_bottom,
 // soft_nms_sigma, score_threshold
-//   -> places [batch, n] and their number [batch, 1], both int32; or the rows, others -1 [batch, n, width];
-//   where scores are lessened the rows with these, then places and number if places are asked for
+//   -> positions [batch, n] and their count [batch, 1], both int32; or the rows, -1 in the others
+//      [batch, n, width].  With soft_nms_sigma: the rows with reduced scores, then positions and count if
+//      return_indices
 Value non_max_suppression(Args args) {
   constexpr std::string_view kWhat = "vision.non_max_suppression";
   const Tensor data = input(args, 0, kWhat), valid = input(args, 1, kWhat), places = input(args, 2, kWhat);

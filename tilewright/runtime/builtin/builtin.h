@@ -1,6 +1,6 @@
-// Functions that the runtime brings along: what graph operators call whose work is no loop nest (sorting,
-// scattering, results whose shape depends on data).  Each takes its inputs, its options, and, when the shape
-// of the result is known before, the tensors to write.
+// Functions that the runtime provides for graph operators that are not loop nests (sorting, scattering,
+// results whose shape depends on data).  Each takes its inputs, its options, and, if the shape of the result
+// is known beforehand, the tensors to write.
 #pragma once
 #include <string_view>
 
@@ -11,7 +11,7 @@ namespace tilewright::runtime::builtin {
 struct Entry {
   std::string_view name;
   Value (*body)(Args args);
-  size_t num_args;  // at least so many
+  size_t num_args;  // minimum number of arguments
 };
 /// Raises UserError if there are fewer arguments than `least`.
 void require_arguments(std::string_view name, Args args, size_t least);

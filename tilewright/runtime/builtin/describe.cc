@@ -1,5 +1,5 @@
-// What a tensor says about itself: the results of inspect.* operators; its bytes read as another tensor; its
-// elements, if they are in a range, or indices of dimensions.
+// Properties of tensors: the results of inspect.* operators, a tensor's bytes viewed as another tensor, and
+// checks that elements lie in a range or are valid indices.
 #include <cstring>
 
 #include "tilewright/runtime/builtin/builtin.h"
@@ -34,7 +34,7 @@ Value dtype_code(Args args) { return static_cast<int64_t>(args[0].as_tensor().dt
 Value dtype_bits(Args args) { return static_cast<int64_t>(args[0].as_tensor().dtype().bits); }
 Value dtype_lanes(Args args) { return static_cast<int64_t>(args[0].as_tensor().dtype().lanes); }
 
-// data; a shape, a dtype and an offset in bytes, each of which may be missing; perhaps the result
+// data; a shape, a dtype and an offset in bytes, each optional; optionally the result
 Value view(Args args) {
   constexpr std::string_view kWhat = "memory.view";
   const Tensor data = args[0].as_tensor(kWhat).compact();
@@ -56,7 +56,7 @@ Value view(Args args) {
   std::memcpy(result.data(), data.data_as<char>() + offset, static_cast<size_t>(result.num_bytes()));
   return has_result ? Value() : Value(result);
 }
-// data, perhaps the result
+// data; optionally the result
 Value ensure_zero_offset(Args args) {
   const Tensor data = args[0].as_tensor("memory.ensure_zero_offset");
   if (args.size() < 2) return data.copy();
@@ -64,7 +64,7 @@ Value ensure_zero_offset(Args args) {
   return {};
 }
 
-// x, low, high, what; perhaps the result
+// x, low, high, what; optionally the result
 Value require_range(Args args) {
   const Tensor x = args[0].as_tensor("require_range").compact();
   const int64_t low = args[1].as_int(), high = args[2].as_int();
@@ -79,12 +79,13 @@ Value require_range(Args args) {
   return {};
 }
 
-// The least n at which data[n], data[n + step], .. below `count` is outside of -extent .. extent - 1, or -1.
+// The smallest n at which data[n], data[n + step], .. below `count` is outside of -extent .. extent - 1, or
+// -1.
 template <class T>
 int64_t first_outside(const T* data, int64_t n, int64_t count, int64_t step, int64_t extent) {
   const auto is_outside = [extent](T value) {
     if constexpr (std::is_unsigned_v<T>) return static_cast<uint64_t>(value) >= static_cast<uint64_t>(extent);
-    // below 0 as a number without sign it is a large one
+    // a value below 0 becomes a large unsigned one
     return static_cast<uint64_t>(value) + static_cast<uint64_t>(extent) >= 2 * static_cast<uint64_t>(extent);
   };
   for (; n < count; n += step) {
@@ -93,7 +94,7 @@ int64_t first_outside(const T* data, int64_t n, int64_t count, int64_t step, int
   return -1;
 }
 
-// indices, extents, first, what; perhaps the result
+// indices, extents, first, what; optionally the result
 Value require_indices(Args args) {
   constexpr std::string_view kWhat = "require_indices";
   const Tensor indices = input(args, 0, kWhat);

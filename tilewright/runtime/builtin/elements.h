@@ -1,4 +1,4 @@
-// What the built-in functions share: element types, and tensors seen as lines along one dimension.
+// Shared by the built-in functions: element types, and tensors viewed as lines along one dimension.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -21,7 +21,7 @@ struct SmallFloat {
 
   SmallFloat() = default;
   explicit SmallFloat(float value) : bits(static_cast<Bits>(encode_float(value, format()))) {}
-  operator float() const { return static_cast<float>(decode_float(bits, format())); }  // NOLINT: as a number
+  operator float() const { return static_cast<float>(decode_float(bits, format())); }  // NOLINT: implicit
 
  private:
   static FloatFormat format() {
@@ -29,11 +29,11 @@ struct SmallFloat {
   }
 };
 
-/// What numbers of type T are compared and added as: small floats as float.
+/// The type in which values of type T are compared and added: float for small floats.
 template <class T>
 using Wide = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
 
-/// Calls `body` with a value of the C++ type of `dtype`; bool is seen as uint8.
+/// Calls `body` with a value of the C++ type of `dtype`; bool is treated as uint8.
 template <class Body>
 void with_number_type(DataType dtype, std::string_view what, const Body& body) {
   if (dtype == DataType::float_(32)) return body(float());
@@ -70,7 +70,8 @@ inline void set_integer(const Tensor& tensor, int64_t position, int64_t value) {
     tensor.data_as<int64_t>()[position] = value;
 }
 
-/// A compact tensor as `outer` x `extent` x `inner` elements: lines run along the middle.
+/// A compact tensor viewed as `outer` x `extent` x `inner` elements: the lines run along the middle
+/// dimension.
 struct Lines {
   int64_t outer = 1, extent = 1, inner = 1;
   Lines(ShapeView shape, int64_t axis) {
@@ -83,7 +84,7 @@ struct Lines {
   int64_t start(int64_t line) const { return line / inner * extent * inner + line % inner; }
 };
 
-/// 0 .. count - 1 in the order of `is_before`; equal ones keep theirs.
+/// The indices 0 .. count - 1 in the order of `is_before`; equal ones keep their order.
 template <class IsBefore>
 std::vector<int64_t> sorted_positions(int64_t count, const IsBefore& is_before) {
   std::vector<int64_t> order(static_cast<size_t>(count));

@@ -1,4 +1,4 @@
-// Regions of feature maps, pooled to one size.  Borders and rounding as in torchvision.ops.roi_align,
+// Pools regions of feature maps to one size.  Borders and rounding follow torchvision.ops.roi_align and
 // roi_pool. Source: He et al., Mask R-CNN (arXiv 1703.06870); Girshick, Fast R-CNN (arXiv 1504.08083)
 #include <algorithm>
 #include <cmath>
@@ -26,8 +26,8 @@ struct Plane {
   float at(int64_t y, int64_t x) const { return data[y * row + x * column]; }
 };
 
-// rois [r, 5] of (image, x1, y1, x2, y2): element [ph, pw] of each region and channel is
-// bin(plane, region, ph, pw), where region points to x1.
+// Writes the result for rois [r, 5] of (image, x1, y1, x2, y2): element [ph, pw] of each region and channel
+// is bin(plane, region, ph, pw), where `region` points to x1.
 template <class Bin>
 void pool_regions(const Tensor& data, const Tensor& rois, const Tensor& result, bool channels_last,
                   std::string_view what, const Bin& bin) {
@@ -53,8 +53,8 @@ void pool_regions(const Tensor& data, const Tensor& rois, const Tensor& result, 
   }
 }
 
-// The places in one dimension at which a bin of a region is sampled: first + n * step for n < count; those
-// of begin <= n < end may lie in the map.
+// The positions in one dimension at which a bin of a region is sampled: first + n * step for n < count; only
+// those with begin <= n < end can lie in the map.
 struct Samples {
   float first = 0, step = 1;
   int64_t count = 0, begin = 0, end = 0;
@@ -73,7 +73,7 @@ Samples samples_of(const AlignOptions& options, float low, float high, int64_t b
   if (!options.is_aligned) length = std::max(length, 1.0F);
   const float size = length / static_cast<float>(num_bins);
   if (!std::isfinite(start) || !std::isfinite(size)) return {};
-  constexpr float kMost = 1e15F;  // more than that does not fit int64_t when rows are multiplied by columns
+  constexpr float kMost = 1e15F;  // larger counts overflow int64_t when rows are multiplied by columns
   Samples samples;
   samples.count = options.ratio > 0 ? options.ratio : static_cast<int64_t>(std::min(std::ceil(size), kMost));
   if (samples.count <= 0) return {};
@@ -90,7 +90,7 @@ Samples samples_of(const AlignOptions& options, float low, float high, int64_t b
   return samples;
 }
 
-// The elements around `place` and the weight of the second; false outside of the map.
+// Sets the two elements around `place` and the weight of the second; returns false outside of the map.
 bool neighbours(float place, int64_t extent, int64_t* low, int64_t* high, float* weight) {
   if (!(place >= -1 && place <= static_cast<float>(extent))) return false;
   place = std::max(place, 0.0F);
@@ -119,7 +119,8 @@ float aligned_bin(const Plane& plane, const Samples& ys, const Samples& xs, bool
   }
   const float count = static_cast<float>(ys.count) * static_cast<float>(xs.count);
   if (!is_max) return sum / std::max(count, 1.0F);
-  return static_cast<float>(inside) < count || inside == 0 ? std::max(most, 0.0F) : most;  // outside is 0
+  return static_cast<float>(inside) < count || inside == 0 ? std::max(most, 0.0F)
+                                                           : most;  // outside counts as 0
 }
 
 // data, rois, pooled_size, spatial_scale, sample_ratio, aligned, layout, mode -> the regions
@@ -139,7 +140,7 @@ Value roi_align(Args args) {
   return {};
 }
 
-// The elements of one dimension that belong to a bin.
+// The range of elements in one dimension that belong to a bin.
 struct Reach {
   int64_t begin, end;
 };

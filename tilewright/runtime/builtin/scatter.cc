@@ -1,5 +1,5 @@
-// Writing elements to places that a tensor of indices says.  Negative indices count from the end.
-// Source: onnx.ai/onnx/operators (ScatterElements 18, ScatterND 18); torch.Tensor.index_put_
+// Writes elements to the positions that index tensors give.  Negative indices count from the end. Source:
+// onnx.ai/onnx/operators (ScatterElements 18, ScatterND 18); torch.Tensor.index_put_
 #include <algorithm>
 #include <functional>
 #include <vector>
@@ -16,7 +16,8 @@ int64_t checked_index(int64_t index, int64_t extent, std::string_view what) {
   return index < 0 ? index + extent : index;
 }
 
-// How an update meets what is there.  Small floats are combined as float32, and rounded when all have come.
+// Combines updates with the elements of a tensor.  Small floats are combined as float32 and rounded once, at
+// the end.
 template <class T>
 class Combine {
  public:
@@ -56,9 +57,9 @@ class Combine {
  private:
   T* result_;
   Sum* sums_;
-  std::vector<Sum> wide_;  // of small floats
+  std::vector<Sum> wide_;  // for small floats
   std::string_view reduction_;
-  std::vector<int64_t> counts_;  // of values in each element, for "mean"
+  std::vector<int64_t> counts_;  // values combined into each element, for "mean"
 };
 
 Shape row_major_strides(ShapeView shape) {
@@ -143,7 +144,7 @@ bool broadcasts(ShapeView from, ShapeView to) {
   return true;
 }
 
-// The element of a tensor of `shape` that stands at `position` of a shape it broadcasts to.
+// The offset in a tensor of `shape` that corresponds to `position` of a shape it broadcasts to.
 int64_t broadcast_offset(ShapeView shape, const Shape& position) {
   int64_t at = 0;
   for (size_t n = 0; n < shape.size(); ++n)

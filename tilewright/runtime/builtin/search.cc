@@ -10,10 +10,10 @@
 namespace tilewright::runtime::builtin {
 namespace {
 
-// Equal slices of a tensor along a dimension, found once each.
+// The distinct slices of a tensor along a dimension.
 struct Groups {
-  std::vector<int64_t> first;    // slice of each group
-  std::vector<int64_t> inverse;  // group of each slice
+  std::vector<int64_t> first;    // the first slice of each group
+  std::vector<int64_t> inverse;  // the group of each slice
   std::vector<int64_t> counts;
 };
 
@@ -65,7 +65,7 @@ Tensor int64_vector(const std::vector<int64_t>& values) {
   return Tensor::copy_of(values.data(), values.size() * sizeof(int64_t), shape, DataType::int_(64));
 }
 
-// x, sorted, return_index, return_inverse, return_counts, axis (or none: of the elements)
+// x, sorted, return_index, return_inverse, return_counts, axis (none: unique elements)
 Value unique(Args args) {
   Tensor x = input(args, 0, "unique");
   if (args.size() < 6) x = x.reshape(Shape{-1});
@@ -94,7 +94,7 @@ Value unique(Args args) {
   return results.size() == 1 ? results[0] : Value::tuple(std::move(results));
 }
 
-// x -> [ndim, count]: where elements are not zero, in row-major order
+// x -> [ndim, count]: the indices of the nonzero elements, in row-major order
 Value nonzero(Args args) {
   Tensor x = input(args, 0, "nonzero");
   if (x.ndim() == 0) x = x.reshape(Shape{1});
@@ -114,7 +114,7 @@ Value nonzero(Args args) {
   return result;
 }
 
-// x, begin, end, strides: bounds as numpy's, one per dimension
+// x, begin, end, strides: bounds as in numpy, one per dimension
 Value dynamic_strided_slice(Args args) {
   constexpr std::string_view kWhat = "dynamic_strided_slice";
   const Tensor x = input(args, 0, kWhat), begin = input(args, 1, kWhat), end = input(args, 2, kWhat),

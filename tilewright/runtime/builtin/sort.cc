@@ -1,5 +1,5 @@
-// Sorting along one dimension.  Equal elements keep their order; NaN is the largest value (as numpy and torch
-// have it).
+// Sorting along one dimension.  Equal elements keep their order; NaN is the largest value (as in numpy and
+// torch).
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -79,7 +79,8 @@ Value topk(Args args) {
   return {};
 }
 
-// The offsets of all elements that differ from element 0 in the dimensions for which `is_moving` holds.
+// The offsets of all elements that differ from element 0 only in the dimensions for which `is_moving` is
+// `moving`.
 std::vector<int64_t> offsets(ShapeView shape, const std::vector<bool>& is_moving, bool moving) {
   std::vector<int64_t> result{0};
   int64_t stride = 1;
@@ -96,8 +97,8 @@ std::vector<int64_t> offsets(ShapeView shape, const std::vector<bool>& is_moving
   return result;
 }
 
-// x, axes, keepdims, values, and the positions if one axis is reduced: the lower of two elements in the
-// middle, or the first NaN
+// x, axes, keepdims, values, and the positions if one axis is reduced.  Of an even number of elements the
+// lower of the two middle ones is the median; the first NaN if there is one
 Value median(Args args) {
   const Tensor x = input(args, 0, "median"), values = args[3].as_tensor();
   const Tensor positions = args.size() > 4 ? args[4].as_tensor() : Tensor();

@@ -12,7 +12,7 @@
 namespace tilewright::runtime {
 namespace {
 
-// More than the machine has cannot be meant; the system would promise it and kill the process later.
+// A larger request than this must be a mistake; the system would grant it and kill the process later.
 size_t physical_bytes() {
   return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
@@ -24,10 +24,11 @@ size_t physical_bytes() {
 #else
 #define TILEWRIGHT_IS_SANITIZED 0
 #endif
-constexpr bool kHasLargeBlocks = !TILEWRIGHT_IS_SANITIZED;  // the sanitizer sees where malloc's blocks end
+// Off under a sanitizer, which checks the bounds of malloc's blocks.
+constexpr bool kHasLargeBlocks = !TILEWRIGHT_IS_SANITIZED;
 
 void* allocate(int32_t, size_t bytes) {
-  // aligned_alloc wants a multiple of the alignment; whole lines also let kernels load past the last element
+  // aligned_alloc needs a multiple of the alignment; whole lines also let kernels load past the last element
   const size_t rounded = (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
   const bool is_possible = rounded >= bytes && (rounded < (size_t{1} << 30) || rounded <= physical_bytes());
   const bool is_large = kHasLargeBlocks && rounded >= LargeBlocks::kLeastBytes;

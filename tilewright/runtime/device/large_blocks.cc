@@ -9,14 +9,14 @@
 namespace tilewright::runtime {
 namespace {
 
-// Up to an eighth more; what is never touched takes no memory.
+// The size rounded up by at most an eighth; pages that are never touched take no memory.
 size_t size_class(size_t bytes) {
   const size_t step = std::bit_floor(bytes) / 8;
   return (bytes + step - 1) / step * step;
 }
 
-// Begins on a large page, so that the system can give large ones: 512 times fewer faults when memory is first
-// touched.
+// Maps a block that begins on a huge page boundary, so that the system can use huge pages: 512 times fewer
+// page faults when memory is touched first.
 void* map_block(size_t bytes) {
   const size_t reserved = bytes + LargeBlocks::kAlignment;
   if (reserved < bytes) return nullptr;
@@ -31,7 +31,7 @@ void* map_block(size_t bytes) {
 #ifdef MADV_HUGEPAGE
   if (bytes >= 2 * LargeBlocks::kAlignment)
     madvise(begin + before, bytes / LargeBlocks::kAlignment * LargeBlocks::kAlignment,
-            MADV_HUGEPAGE);  // a wish: small pages serve as well
+            MADV_HUGEPAGE);  // only a hint: small pages work as well
 #endif
   return begin + before;
 }
@@ -40,7 +40,7 @@ void* map_block(size_t bytes) {
 
 LargeBlocks& LargeBlocks::of_process() {
   static auto* blocks = [] {
-    // a thread that holds the lock while another forks is not there to release it in the child
+    // holds the lock during a fork: otherwise another thread could hold it, which does not exist in the child
     pthread_atfork([] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); },
                    [] {
                      // scopes of other threads never end in the child
@@ -76,7 +76,7 @@ void* LargeBlocks::allocate(size_t bytes) {
   }
   if (!data) return nullptr;
   used_.emplace(data, size);
-  kept_.reserve(kept_.size() + used_.size());  // release must not fail
+  kept_.reserve(kept_.size() + used_.size());  // so that release cannot fail
   return data;
 }
 
@@ -92,7 +92,7 @@ bool LargeBlocks::release(void* data) noexcept {
   }
   kept_.push_back(block);
   num_kept_bytes_ += block.bytes;
-  while (num_kept_bytes_ > kMostKeptBytes) {  // the oldest go
+  while (num_kept_bytes_ > kMostKeptBytes) {  // drop the oldest
     munmap(kept_.front().data, kept_.front().bytes);
     num_kept_bytes_ -= kept_.front().bytes;
     kept_.erase(kept_.begin());
@@ -108,7 +108,7 @@ LargeBlocks::NoneKept::NoneKept(LargeBlocks& blocks) : blocks_(blocks) {
 
 LargeBlocks::NoneKept::~NoneKept() {
   std::lock_guard lock(blocks_.mutex_);
-  if (blocks_.num_scopes_ > 0) --blocks_.num_scopes_;  // 0: it was begun before a fork
+  if (blocks_.num_scopes_ > 0) --blocks_.num_scopes_;  // 0: the scope began before a fork
 }
 
 size_t LargeBlocks::num_kept_bytes() const {

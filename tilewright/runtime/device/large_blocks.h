@@ -1,6 +1,6 @@
-// Memory for large tensors, straight from the system.  Blocks that are given back are kept for a while: a
-// model whose results are dropped after each call gets the same memory again, in place and near the core,
-// where malloc would hand out cold pages or have the system clear new ones.
+// Memory for large tensors, directly from the system.  Freed blocks are kept for a while: a model whose
+// results are dropped after each call gets the same, still cached memory again, where malloc would return
+// cold pages or have the system clear new ones.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -11,26 +11,26 @@ namespace tilewright::runtime {
 
 class LargeBlocks {
  public:
-  /// Smaller ones are malloc's.
+  /// malloc serves smaller sizes.
   static constexpr size_t kLeastBytes = size_t{1} << 20;
-  /// Each begins at a multiple of it.
+  /// The alignment of each block.
   static constexpr size_t kAlignment = size_t{2} << 20;
-  /// Of all blocks that wait for their next use.
+  /// The limit on the bytes of all blocks that are kept for reuse.
   static constexpr size_t kMostKeptBytes = size_t{64} << 20;
 
-  /// The blocks of this process: one, as malloc is one.  They outlive all threads and static objects, and a
-  /// child that a process forks while threads use them may use them, too.
+  /// The blocks of this process.  The object outlives all threads and static objects, and stays usable in a
+  /// child process forked while threads use it.
   static LargeBlocks& of_process();
 
-  /// At least `bytes` >= kLeastBytes; null if the system has no such amount, even after it got back what is
-  /// kept.  The last one given back of the same size class comes first.
+  /// Returns at least `bytes` >= kLeastBytes; null if the system lacks the memory even after it got all kept
+  /// blocks back. Prefers the block of the same size class that was released last.
   void* allocate(size_t bytes);
-  /// Takes back what allocate gave; false for any other address.
+  /// Takes back a block that allocate returned; returns false for any other address.
   bool release(void* data) noexcept;
-  /// The bytes that wait for their next use.
+  /// The bytes that are kept for reuse.
   size_t num_kept_bytes() const;
 
-  /// While one lives, what is given back goes to the system, together with what was kept: for work that
+  /// While one exists, released blocks go back to the system, together with those kept before: for work that
   /// replaces blocks by others.
   class NoneKept {
    public:
@@ -48,13 +48,13 @@ class LargeBlocks {
     void* data;
     size_t bytes;
   };
-  void drop_kept();  // the caller has the lock
+  void drop_kept();  // the caller holds the lock
 
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::map<void*, size_t> used_;
-  std::vector<Block> kept_;  // the latest last
+  std::vector<Block> kept_;  // in order of release, the latest last
   size_t num_kept_bytes_ = 0;
-  int num_scopes_ = 0;  // that let none be kept
+  int num_scopes_ = 0;  // number of NoneKept objects
 };
 
 }  // namespace tilewright::runtime

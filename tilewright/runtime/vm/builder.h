@@ -1,4 +1,4 @@
-// How a compiler writes an Executable: registers and labels are typed, strings and callees are kept once.
+// Writes an Executable: registers and labels are typed, strings and callees are stored once.
 //
 //   ExecutableBuilder builder;
 //   FunctionBuilder f(builder, "main", {{"x", "float32[n, 7]"}}, {{"y", "float32[n, 7]"}});
@@ -28,7 +28,7 @@ struct IntRegister {
   uint32_t index = 0;
   operator Operand() const { return {Operand::Kind::kInt, index, 0}; }
 };
-/// A place in the code that jumps can name before it is reached.
+/// A position in the code that jumps can refer to before it is reached.
 struct Label {
   uint32_t index = 0;
 };
@@ -39,7 +39,7 @@ inline Operand imm_bool(bool value) { return {Operand::Kind::kBool, 0, value}; }
 Operand imm_float(double value);
 Operand imm_dtype(DataType dtype);
 Operand imm_device(Device device);
-/// Dimension patterns: the dimension becomes the value of `target`; every dimension is right, and messages
+/// Dimension patterns: bind stores the dimension in `target`; any_dim accepts every dimension, and messages
 /// show string `shown` for it.
 inline Operand bind(IntRegister target) { return {Operand::Kind::kBind, target.index, 0}; }
 inline Operand any_dim() { return {Operand::Kind::kAnyDim, 0, 0}; }
@@ -47,7 +47,7 @@ inline Operand any_dim(uint32_t shown) { return {Operand::Kind::kAnyDim, 0, int6
 
 class ExecutableBuilder {
  public:
-  /// The number that instructions use for it; the same text gives the same number.
+  /// The index of the string in instructions; equal texts share one.
   uint32_t string(std::string_view text);
   uint32_t callee(std::string_view name);
   uint32_t constant(Tensor tensor);
@@ -74,29 +74,28 @@ class FunctionBuilder {
   /// Register of parameter `position`.
   Register parameter(size_t position) const { return {static_cast<uint32_t>(position)}; }
   Register new_register();
-  /// name: what messages call it, e.g. a symbolic dimension; may be empty.
+  /// name: how messages call it, e.g. a symbolic dimension; may be empty.
   IntRegister new_int(std::string name = "");
   /// A value operand for `text`.
   Operand str(std::string_view text);
 
-  // Checks; `name` is how messages call the value.  dtype void, or no dims at all: anything goes.
+  // Checks; `name` is the value's name in messages.  dtype void, or no dims at all: anything is accepted.
   void check_tensor(Register value, std::string_view name, DataType dtype, const Operands& dims);
   void check_tensor_any_ndim(Register value, std::string_view name, DataType dtype);
   void check_shape(Register value, std::string_view name, const Operands& dims);
   void check_shape_any_ndim(Register value, std::string_view name);
-  /// kind: a ValueKind of runtime/value.h as number; num_fields only for tuples, -1 is any.
+  /// kind: a ValueKind of runtime/value.h; num_fields only for tuples, -1: any number.
   void check_kind(Register value, std::string_view name, uint32_t kind, int64_t num_fields = -1);
-  /// "{what} is {value}, expected {expected}"
+  /// Error text: "{what} is {value}, expected {expected}"
   void check_equal(IntRegister value, IntRegister expected, std::string_view what);
-  /// "{what} is {value}, which is not a multiple of {divisor}"
+  /// Error text: "{what} is {value}, which is not a multiple of {divisor}"
   void check_divisible(IntRegister value, IntRegister divisor, std::string_view what);
-  /// A tensor of `least_bytes` to `most_bytes` that does not begin with a line of 64 bytes is replaced by a
-  /// copy.
+  /// Replaces a tensor of `least_bytes` to `most_bytes` by a copy if it is not aligned to 64 bytes.
   void align_tensor(Register value, int64_t least_bytes, int64_t most_bytes);
-  /// "{format}" with {} for each of `values`, sizes, unless `condition` is not 0
+  /// Raises an error with `format`, {} replaced by each of the sizes `values`, if `condition` is 0.
   void require(IntRegister condition, std::string_view format, const Operands& values);
 
-  // Integer arithmetic.  `into` makes a result go to an existing int register.
+  // Integer arithmetic.  With `into`, the result goes to an existing int register.
   IntRegister load_dim(Register tensor_or_shape, uint32_t axis);
   IntRegister load_int(Register value);
   IntRegister set_int(int64_t value);
@@ -130,14 +129,14 @@ class FunctionBuilder {
 
   // Control
   Label new_label();
-  /// The next instruction is where `label` is.  A label must be bound after all jumps to it.
+  /// Binds `label` to the next instruction.  All jumps to a label must come before it is bound.
   void bind_label(Label label);
   void jump(Label label);
   void jump_if_zero(IntRegister condition, Label label);
   void jump_if_false(Register condition, Label label);
   void ret(Register value);
 
-  /// The function.  Raises InternalError if a label is unbound or jumps go backward.
+  /// The function.  Raises InternalError if a label is unbound or a jump goes backward.
   BytecodeFunction finish();
 
  private:

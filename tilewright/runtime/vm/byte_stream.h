@@ -1,4 +1,5 @@
-// Numbers and texts to and from little-endian bytes.  The reader trusts nothing: reading past the end raises.
+// Writes and reads numbers and strings as little-endian bytes.  The reader does not trust its input: reading
+// past the end raises.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -51,7 +52,8 @@ class ByteReader {
     position_ += size;
     return bytes_.subspan(position_ - size, size);
   }
-  /// A number of entries that take at least `least_bytes` each: no more than what is left can hold.
+  /// Reads a number of entries of at least `least_bytes` each; raises if they cannot fit in the remaining
+  /// bytes.
   size_t count(size_t least_bytes) {
     const uint32_t count = number<uint32_t>();
     if (count > (bytes_.size() - position_) / least_bytes)

@@ -1,11 +1,12 @@
-// The VM executable as plain data: what relax/vm_codegen produces, save/load writes and the VirtualMachine
-// runs. Produced with ExecutableBuilder (vm/builder.h), which documents every instruction by a method.
+// The VM executable as plain data: relax/vm_codegen produces it, save and load store it, and the
+// VirtualMachine runs it. It is written with ExecutableBuilder (vm/builder.h), which has a method for every
+// instruction.
 //
-// A call of a function has registers that hold any Value (parameters first), and int registers: int64 numbers
-// for shape arithmetic, which never touch the heap.  It has one arena, memory in which the compiler has
-// placed all tensors that do not outlive the call.  Frames (registers, tensor descriptions, arena) are kept
-// between calls, so that a call whose tensors are in the arena allocates nothing. Jumps only go forward:
-// every function ends.  Numbers below marked R are registers, I int registers.
+// A function call has registers that hold any Value (parameters first), and int registers: int64 values for
+// shape arithmetic, which never touch the heap.  It has one arena, memory in which the compiler places all
+// tensors that do not outlive the call.  Frames (registers, tensor descriptions, arena) are kept between
+// calls, so that a call whose tensors are in the arena allocates nothing.  Jumps only go forward, so every
+// function ends.  Below, R marks an index of a register and I one of an int register.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -20,11 +21,11 @@ namespace tilewright::runtime::vm {
 /// One more argument of an instruction.
 struct Operand {
   enum class Kind : uint32_t {
-    kNone = 0,      // the value none
-    kRegister = 1,  // value of register R `index`
-    kInt = 2,       // value of int register I `index`; in a dimension pattern: the dimension must equal it
-    kBind = 3,      // dimension pattern: the dimension is stored in int register I `index`
-    kAnyDim = 4,  // dimension pattern: every extent is right; bits: 0, or 1 + the string that is shown for it
+    kNone = 0,       // the value none
+    kRegister = 1,   // value of register R `index`
+    kInt = 2,        // value of int register I `index`; in a dimension pattern: the dimension must equal it
+    kBind = 3,       // dimension pattern: the dimension is stored in int register I `index`
+    kAnyDim = 4,     // dimension pattern: any extent; bits: 0, or 1 + the string that messages show for it
     kImmediate = 5,  // bits is an int64; in a dimension pattern: the dimension must equal it
     kFloat = 6,      // bits is a double
     kBool = 7,       // bits is 0 or 1
@@ -42,7 +43,7 @@ struct Operand {
 /// A "size" operand is kImmediate or kInt; a "dimension pattern" kImmediate, kInt, kBind or kAnyDim;
 /// a "value" operand anything but kBind and kAnyDim.
 enum class Opcode : uint8_t {
-  // -- what enters: each raises a UserError that names the value and both types --
+  // -- checks of arguments: each raises a UserError that names the value and both types --
   kCheckTensor = 0,     // R a is a tensor; args: name string, dtype (void: any), number of dims (-1: any),
                         // dimension patterns
   kCheckShape = 1,      // R a is a shape; args: name string, number of dims (-1: any), dimension patterns
@@ -50,8 +51,8 @@ enum class Opcode : uint8_t {
   kCheckEqual = 3,      // I a == I b', args: what string, kInt b'.  "{what} is {a}, expected {b'}"
   kCheckDivisible = 4,  // I a is a multiple of I b', args: what string, kInt b'
   kRequire = 5,         // I a is not 0; args: format string with {} for each of the sizes that follow
-  kAlignTensor = 6,  // R a, a tensor, begins with a line of 64 bytes: it is replaced by a copy that does, if
-                     // it has args[0] to args[1] bytes (immediates)
+  kAlignTensor = 6,     // replaces tensor R a by a copy that is aligned to 64 bytes, if it is not aligned and
+                        // has args[0] to args[1] bytes (immediates)
 
   // -- int registers --
   kLoadDim = 10,  // I dst = dimension b of tensor or shape R a
@@ -68,17 +69,15 @@ enum class Opcode : uint8_t {
   kLess = 21,   // 1 or 0
 
   // -- memory --
-  kArena = 30,  // the arena has at least args[0] bytes (a size), aligned to 64
-  kArenaTensor =
-      31,  // R dst = tensor in the arena; args: offset in bytes (a size, multiple of 64), dtype, dims (sizes)
-  kNewTensor = 32,  // R dst = tensor with its own memory, which may be returned; args: dtype, dims (sizes)
-  kReshape =
-      33,  // R dst = compact tensor R a seen with other dims; args: dims (sizes), same number of elements
-  kConstant = 34,  // R dst = constant b
+  kArena = 30,        // the arena has at least args[0] bytes (a size), aligned to 64
+  kArenaTensor = 31,  // R dst = tensor in the arena; args: offset in bytes (a size, multiple of 64), dtype,
+                      // dims (sizes)
+  kNewTensor = 32,    // R dst = tensor with its own memory, which may be returned; args: dtype, dims (sizes)
+  kReshape = 33,      // R dst = compact tensor R a reshaped; args: dims (sizes), same number of elements
+  kConstant = 34,     // R dst = constant b
 
   // -- calls --
-  kCallKernel =
-      40,  // calls callee a with the value operands args; outputs are among them; its result is dropped
+  kCallKernel = 40,    // calls callee a with the value operands args, outputs included; drops its result
   kCallPacked = 41,    // R dst = result of callee a with args
   kCallFunction = 42,  // R dst = result of function a of this executable with args
   kCallClosure = 43,   // R dst = result of function value R a with args
@@ -91,7 +90,7 @@ enum class Opcode : uint8_t {
   kMakeShape = 53,  // R dst = shape of args (sizes)
   kShapeOf = 54,    // R dst = shape of tensor R a
   kTensorToShape = 55,  // R dst = shape with the elements of R a, a one-dimensional CPU tensor of integers
-  kKill = 56,           // R a = none: the value is not needed any more
+  kKill = 56,           // R a = none: the value is no longer needed
 
   // -- control; b is the index of the instruction to continue with, greater than this one's --
   kJump = 60,
@@ -100,7 +99,7 @@ enum class Opcode : uint8_t {
   kReturn = 63,       // the result is R a.  Constants and tensors of the arena in it are copied
 };
 
-/// 16 bytes.  What dst, a and b mean depends on the opcode; with operands, b is the index of the first.
+/// 16 bytes.  The meaning of dst, a and b depends on the opcode; with operands, b is the index of the first.
 struct Instruction {
   Opcode opcode = Opcode::kReturn;
   uint8_t unused = 0;
@@ -112,8 +111,8 @@ struct Instruction {
 };
 static_assert(sizeof(Instruction) == 16 && sizeof(Operand) == 16);
 
-/// A parameter or result as people know it.  `type` is text to show, e.g. "float32[n, 784]"; checks are
-/// instructions.
+/// The name and type of a parameter or result, for display only: `type` is a text such as "float32[n, 784]".
+/// Types are checked by instructions.
 struct Description {
   std::string name;
   std::string type;
@@ -123,7 +122,7 @@ struct Description {
 struct BytecodeFunction {
   std::string name;
   bool is_public = true;  // may be called by name from outside; private ones only by instructions
-  std::vector<Description> parameters;  // in registers 0 .. n-1 when the function starts
+  std::vector<Description> parameters;  // in registers 0 .. n-1 at the start of the function
   std::vector<Description> results;     // one, or the fields of the tuple that is returned
   uint32_t num_registers = 0;           // >= number of parameters
   uint32_t num_ints = 0;
@@ -132,18 +131,18 @@ struct BytecodeFunction {
   std::vector<Operand> operands;
 };
 
-/// What people and tools ask about a model, e.g. {"target", "llvm"}, {"flops.matmul", "200704"}.  The machine
-/// does not need it.
+/// Information about a model for people and tools, e.g. {"target", "llvm"}, {"flops.matmul", "200704"}.  The
+/// machine does not use it.
 struct Note {
   std::string name, text;
 };
 
-/// Everything indices in instructions refer to.
+/// Everything that indices in instructions refer to.
 struct Executable {
   std::vector<BytecodeFunction> functions;  // names are unique
   std::vector<Tensor> constants;            // CPU, compact, read-only
   std::vector<std::string>
-      callees;  // kernels and packed functions: looked up in the module, then the registry
+      callees;  // kernels and packed functions, looked up in the module, then in the registry
   std::vector<std::string> strings;
   std::vector<Note> notes = {};
   /// The text of the note called `name`; "" if there is none.

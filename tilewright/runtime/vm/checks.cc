@@ -16,7 +16,7 @@ namespace {
 
 using Patterns = std::span<const Operand>;
 
-// Compares dimensions with patterns and stores those that patterns bind.  Returns whether all agree.
+// Compares dimensions with patterns and stores those that patterns bind.  Returns true if all agree.
 bool match(ShapeView shape, Patterns patterns, Frame& frame) {
   for (size_t axis = 0; axis < patterns.size(); ++axis) {
     const Operand& pattern = patterns[axis];
@@ -39,8 +39,8 @@ std::string name_of_int(const BytecodeFunction& function, uint32_t index) {
   return is_named ? function.int_names[index] : fmt::format("i{}", index);
 }
 
-// What the size of `pattern` is before `shape`, or by it if it is bound there; nothing if `shape` has another
-// rank.
+// The size that `pattern` had before `shape` was matched, or that it binds there; nullopt if `shape` has
+// another rank.
 std::optional<int64_t> known_size(const Operand& pattern, Patterns patterns, ShapeView shape, Frame& frame) {
   const auto bound = std::find_if(patterns.begin(), patterns.end(), [&](const Operand& other) {
     return other.kind == Operand::Kind::kBind && other.index == pattern.index;
@@ -50,8 +50,8 @@ std::optional<int64_t> known_size(const Operand& pattern, Patterns patterns, Sha
   return shape[static_cast<size_t>(bound - patterns.begin())];
 }
 
-// "[n, 7]" with what is known of its names: "[n, n + 1] with n = 5"
-// shape  that of the value, empty if it has none
+// The expected shape with the known values of its names: "[n, n + 1] with n = 5".
+// shape  the shape of the value, empty if it has none
 std::string expected_shape(const MachineObject& machine, const BytecodeFunction& function, Patterns patterns,
                            ShapeView shape, Frame& frame) {
   std::vector<std::string> dims, values;

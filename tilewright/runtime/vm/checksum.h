@@ -1,4 +1,4 @@
-// A fast 64-bit checksum against accidents (not against forgery): four multiplying lanes, about memory speed.
+// A fast 64-bit checksum against accidental damage (not forgery): four multiplying lanes, about memory speed.
 #pragma once
 #include <bit>
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace tilewright::runtime::vm {
 
 inline uint64_t checksum(std::span<const std::byte> bytes) {
-  // odd constants with bits all over; any would do
+  // an odd constant with well-spread bits; any would do
   constexpr uint64_t kPrime = 0x9E3779B97F4A7C15ull;
   uint64_t lanes[4] = {0x243F6A8885A308D3ull, 0x13198A2E03707344ull, 0xA4093822299F31D0ull,
                        0x082EFA98EC4E6C89ull};

@@ -45,7 +45,7 @@ void Frame::start() {
 void Frame::finish() noexcept {
   values_.clear();
   for (size_t n = 0; n < num_registers_; ++n) registers_[n] = Value();
-  uint32_t num_arena_refs = 1;  // ours
+  uint32_t num_arena_refs = 1;  // this frame's own reference
   size_t num_kept = 0;
   for (uint32_t index : used_slots_) {
     Ref<TensorObject>& slot = slots_[index];
@@ -57,12 +57,12 @@ void Frame::finish() noexcept {
     if (object->storage == arena_)
       ++num_arena_refs;
     else
-      object->storage = nullptr;  // over an argument, which must not be kept beyond the call
+      object->storage = nullptr;  // a view of an argument, which must not be kept beyond the call
     used_slots_[num_kept++] = index;
   }
   used_slots_.resize(num_kept);
   if (!arena_ || arena_->refs.load(std::memory_order_acquire) == num_arena_refs) return;
-  // somebody keeps a view of the arena: leave it to them
+  // someone still holds a view of the arena: leave the arena to them
   for (uint32_t index : used_slots_) slots_[index] = nullptr;
   used_slots_.clear();
   arena_ = nullptr;
@@ -113,14 +113,14 @@ void Frame::make_arena_tensor(uint32_t dst, int64_t offset, DataType dtype, size
 }
 
 void Frame::make_reshaped(uint32_t dst, const TensorObject& base, size_t ndim) {
-  const Ref<TensorObject> kept(&base);  // `base` may be what register dst holds
+  const Ref<TensorObject> kept(&base);  // `base` may be the value of register dst
   const DataType dtype = from_dlpack(base.dl.dtype);
   const int64_t num_bytes = checked_num_bytes({dims_.get(), ndim}, dtype, "reshape");
   if (num_bytes != Tensor(kept).num_bytes()) {
     throw UserError("reshape: {} has {} elements, which do not fill {}", type_str(Tensor(kept)),
                     Tensor(kept).num_elements(), shape_str({dims_.get(), ndim}));
   }
-  // the slot of dst itself may be the base: then its storage must survive the rewriting
+  // the slot of dst itself may be the base: keep its storage while the slot is rewritten
   const Ref<Storage> storage = base.storage;
   const bool in_arena = base.in_arena, read_only = base.read_only;
   TensorObject& object = describe(dst, storage, base.dl.data, dtype, ndim);
@@ -135,8 +135,8 @@ void Frame::kill(uint32_t index) {
   if (is_ours && !(object->storage == arena_)) object->storage = nullptr;
 }
 
-/// All pools: a thread that holds the lock of one while another thread forks is not there to release it in
-/// the child, so that a fork waits until nobody holds one.
+/// All pools.  A fork waits until no thread holds the lock of a pool: that thread would not exist in the
+/// child to release it.
 class PoolsOfProcess {
  public:
   static PoolsOfProcess& get() {

@@ -1,5 +1,5 @@
-// What one call of a bytecode function works in, kept for the next call: registers, tensor descriptions, the
-// arena.
+// The working memory of one call of a bytecode function, kept for the next call: registers, tensor
+// descriptions, the arena.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -18,26 +18,26 @@ class Frame {
 
   Value& reg(uint32_t index) { return registers_[index]; }
   int64_t& integer(uint32_t index) { return ints_[index]; }
-  /// Scratch for the arguments of the call being made; as long as the longest operand list.
+  /// Scratch for the arguments of the current call; as long as the longest operand list.
   TilewrightAny* anys() { return anys_.get(); }
   std::vector<Value>& values() { return values_; }
-  /// Scratch for the shape of the tensor being made.
+  /// Scratch for the shape of the tensor that is being created.
   int64_t* dims() { return dims_.get(); }
 
-  /// Makes the arena hold at least `num_bytes`.  Raises UserError for a negative or impossible number.
+  /// Makes the arena hold at least `num_bytes`.  Raises UserError for a negative or too large number.
   void reserve_arena(int64_t num_bytes);
-  /// Register `dst` = `ndim` x `dtype` tensor with shape dims() at `offset` in the arena.
-  /// Raises InternalError if it does not lie within.
+  /// Sets register `dst` to a tensor of `dtype` with shape dims() (`ndim` dimensions) at `offset` in the
+  /// arena.  Raises InternalError if it does not lie in the arena.
   void make_arena_tensor(uint32_t dst, int64_t offset, DataType dtype, size_t ndim);
-  /// Register `dst` = `base`, compact, with shape dims().
+  /// Sets register `dst` to `base`, which is compact, with shape dims().
   void make_reshaped(uint32_t dst, const TensorObject& base, size_t ndim);
 
-  /// Register `index` = none; memory outside of the arena that only it held is free.
+  /// Sets register `index` to none; memory outside of the arena that only it held is freed.
   void kill(uint32_t index);
 
-  /// Zeroes the int registers: before a call.
+  /// Zeroes the int registers; called before a call.
   void start();
-  /// Drops all values; what others still hold of this frame's tensors or arena is left to them.
+  /// Drops all values; tensors or the arena of this frame that others still hold are left to them.
   void finish() noexcept;
 
  private:
@@ -46,7 +46,7 @@ class Frame {
   size_t num_registers_, num_ints_;
   std::unique_ptr<Value[]> registers_;
   std::unique_ptr<int64_t[]> ints_;
-  // One description per register that makes tensors, rewritten by each call unless somebody else still holds
+  // One description per register that creates tensors, rewritten by each call unless someone else still holds
   // it.
   std::unique_ptr<Ref<TensorObject>[]> slots_;
   std::vector<uint32_t> used_slots_;
@@ -57,7 +57,7 @@ class Frame {
   int64_t arena_bytes_ = 0;
 };
 
-/// The idle frames of one function.  A child of a fork has them, too.
+/// The idle frames of one function; also usable in a forked child.
 class FramePool {
  public:
   FramePool();

@@ -14,11 +14,11 @@ namespace tilewright::runtime::vm {
 namespace {
 
 bool is_arena_tensor(const TensorObject& tensor) { return tensor.in_arena; }
-// Memory of the machine, which must not leave it: the next call would overwrite it, or the user the
-// constants.
+// True for memory of the machine, which must not be returned: the next call would overwrite it (arena), or
+// the user could overwrite constants.
 bool is_machine_tensor(const TensorObject& tensor) { return tensor.in_arena || tensor.read_only; }
 
-// The value with copies in the place of such tensors.
+// The value with such tensors replaced by copies.
 template <class Predicate>
 Value detached(Value value, Predicate must_copy) {
   if (const TensorObject* tensor = value.tensor_object()) {
@@ -96,7 +96,7 @@ class Interpreter {
     return operand.kind == Operand::Kind::kInt ? frame_.integer(operand.index) : operand.bits;
   }
 
-  // The sizes from operand `first` on, into frame.dims().  Returns their number.
+  // Writes the sizes from operand `first` on to frame.dims().  Returns their count.
   size_t read_dims(const Instruction& instruction, uint32_t first) {
     const Operand* list = operands(instruction);
     for (uint32_t n = first; n < instruction.num_operands; ++n) frame_.dims()[n - first] = size(list[n]);
@@ -149,7 +149,7 @@ class Interpreter {
     return list;
   }
 
-  // The arguments of a call, in the frame's buffer, which clear_args empties.
+  // The arguments of a call, in the frame's buffer; clear_args clears it.
   Args args(const Instruction& instruction) {
     std::vector<Value>& buffer = frame_.values();
     buffer.clear();
@@ -179,7 +179,7 @@ void Interpreter::timed(const Callee& callee, std::span<const TilewrightAny> arg
                      std::chrono::duration_cast<std::chrono::nanoseconds>(stop - start).count(), args});
 }
 
-// `call`, which gives a Value, between the two halves of the machine's instrument.
+// Performs `call`, which returns a Value, between the machine's `before` and `after` hooks.
 template <class Call>
 Value Interpreter::watched(const Callee& callee, const Function& target, const Instruction& instruction,
                            Call call) {

@@ -33,7 +33,7 @@ class BytecodeClosure final : public FunctionObject {
   std::vector<Value> captured_;
 };
 
-// Takes a frame, and brings it back cleaned however the call ends.
+// Takes a frame, and returns it cleaned however the call ends.
 class FrameLease {
  public:
   FrameLease(FramePool& pool, const BytecodeFunction& function) : pool_(pool), frame_(pool.take(function)) {}
@@ -48,7 +48,7 @@ class FrameLease {
   std::unique_ptr<Frame> frame_;
 };
 
-// How many calls of bytecode functions this thread is in: the interpreter uses the C++ stack.
+// The number of nested bytecode calls of this thread: the interpreter uses the C++ stack.
 thread_local int depth = 0;
 struct DepthScope {
   static constexpr int kMaxDepth = 1000;
@@ -82,7 +82,7 @@ Callee::Callee(std::string name, const Module& kernels) : name_(std::move(name))
 Function Callee::current() const {
   if (is_from_module_) return function_;
   std::lock_guard lock(mutex_);
-  // read before the look-up: a change in between shows at the next call
+  // read before the look-up, so that a change in between is noticed at the next call
   const uint64_t generation = registry_generation();
   if (generation != generation_) {
     function_ = find_function(name_);

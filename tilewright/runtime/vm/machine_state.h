@@ -1,4 +1,4 @@
-// The state behind a VirtualMachine: the executable, its callees resolved, idle frames.
+// The state of a VirtualMachine: the executable, its resolved callees, idle frames.
 #pragma once
 #include <deque>
 #include <map>
@@ -10,17 +10,17 @@
 
 namespace tilewright::runtime::vm {
 
-/// Who is behind a name of Executable::callees.
+/// The function that a name of Executable::callees refers to.
 class Callee {
  public:
   Callee(std::string name, const Module& kernels);
   const std::string& name() const { return name_; }
-  /// Compiled code that stays valid as long as the machine; null if it must be called with Values.
+  /// Compiled code that stays valid as long as the machine; null if the callee must be called with Values.
   TilewrightKernel kernel() const { return kernel_; }
   void* self() const { return self_; }
-  /// What `kernel` belongs to.
+  /// The function object that `kernel` belongs to.
   const FunctionObject& compiled() const { return *compiled_; }
-  /// The function now: that of the module, or what the registry has under the name at this moment.  May be
+  /// The current function: that of the module, or the one that the registry has under the name now.  May be
   /// undefined.
   Function current() const;
 
@@ -28,11 +28,11 @@ class Callee {
   std::string name_;
   TilewrightKernel kernel_ = nullptr;
   void* self_ = nullptr;
-  const FunctionObject* compiled_ = nullptr;  // kept by function_
+  const FunctionObject* compiled_ = nullptr;  // owned by function_
   bool is_from_module_ = false;
   mutable std::mutex mutex_;
   mutable Function function_;        // guarded by mutex_ unless is_from_module_
-  mutable uint64_t generation_ = 0;  // of the registry when function_ was found
+  mutable uint64_t generation_ = 0;  // registry generation when function_ was looked up
 };
 
 class MachineObject final : public ModuleObject {
@@ -59,7 +59,7 @@ class MachineObject final : public ModuleObject {
   std::map<std::string, uint32_t, std::less<>> public_functions_;
 };
 
-/// A function of `machine` whose last parameters are `captured`.
+/// A function of `machine` whose last parameters are bound to `captured`.
 Function make_closure(const MachineObject& machine, uint32_t function, std::vector<Value> captured);
 
 }  // namespace tilewright::runtime::vm

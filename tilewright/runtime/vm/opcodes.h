@@ -1,4 +1,4 @@
-// What each opcode takes, as data: the verifier, the printer and the interpreter's contract come from this
+// The fields and operands of each opcode, as data: the verifier, the printer and the interpreter use this
 // table.
 #pragma once
 #include <string_view>
@@ -25,16 +25,16 @@ struct OpcodeInfo {
   Opcode opcode;
   const char* name;
   Field dst, a, b;
-  /// One letter per operand; the last is repeated as often as there are operands if '*' follows it.
+  /// One letter per operand; if '*' follows the last letter, it is repeated for all remaining operands.
   /// s string, t dtype, T dtype other than void, n immediate, z size, i int register, p dimension pattern, v
   /// value
   const char* operands;
 };
 
-/// The row of `opcode`; null if there is no such opcode.
+/// The row for `opcode`; null if there is none.
 const OpcodeInfo* opcode_info(Opcode opcode);
 
-/// Whether an operand of `kind` is what `letter` of OpcodeInfo::operands stands for.
+/// True if `letter` of OpcodeInfo::operands allows an operand of `kind`.
 bool is_allowed(char letter, Operand::Kind kind);
 
 inline DataType operand_dtype(const Operand& operand) {

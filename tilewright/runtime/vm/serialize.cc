@@ -114,7 +114,7 @@ uint64_t aligned(uint64_t offset) {
   return (offset + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
 }
 
-// Offsets count from the end of `code` rounded up, so that they are known while `code` is written.
+// Offsets count from the (rounded) end of `code`, so that they are known while `code` is written.
 void write_constants(ByteWriter& out, const std::vector<Tensor>& constants) {
   out.number(static_cast<uint32_t>(constants.size()));
   uint64_t offset = 0;
@@ -161,7 +161,7 @@ class ConstantReader {
   std::shared_ptr<const void> owner_;
 };
 
-// The bytes of `code`, once the header is sound.
+// Checks the header and returns the number of bytes of `code`.
 uint64_t check_header(std::span<const std::byte> bytes, const std::string& name) {
   ByteReader in(bytes, name);
   if (bytes.size() < kHeaderBytes || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0) {
@@ -239,7 +239,7 @@ Executable load(std::span<const std::byte> bytes, const std::string& name,
 
 void save_file(const Executable& executable, const std::string& path) {
   const std::vector<std::byte> bytes = save(executable);
-  // written aside and renamed: a reader never sees half a file
+  // written to another file and renamed: a reader never sees an incomplete file
   const std::string partial = path + ".partial";
   std::ofstream file(partial, std::ios::binary);
   file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
@@ -256,7 +256,7 @@ Executable load_file(const std::string& path) {
   std::error_code error;
   if (!file || std::filesystem::is_directory(path, error)) throw UserError("cannot read {}", path);
   const auto size = static_cast<size_t>(file.tellg());
-  // in a tensor for its alignment; the constants then stay in it
+  // read into a tensor, which is aligned; the constants then stay in it
   Tensor buffer = Tensor::empty(Shape{static_cast<int64_t>(size)}, DataType::uint(8));
   file.seekg(0);
   file.read(buffer.data_as<char>(), static_cast<std::streamsize>(size));

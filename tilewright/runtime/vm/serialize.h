@@ -1,8 +1,8 @@
 // Executables as bytes.  Little-endian, versioned, with a checksum; constants are aligned to 64 bytes so that
 // a file or a section of a library that is mapped into memory is used in place.
 //
-//   header    "TWVM", u32 version, u64 number of bytes in all, u64 checksum of what follows, u64 bytes of
-//   `code` code      strings, callees, notes, functions, descriptions of the constants (dtype, shape, offset)
+//   header    "TWVM", u32 version, u64 total number of bytes, u64 checksum of the rest, u64 bytes of `code`
+//   code      strings, callees, notes, functions, descriptions of the constants (dtype, shape, offset)
 //   data      the constants, each at a multiple of 64 from the start
 #pragma once
 #include <cstddef>
@@ -18,13 +18,13 @@ namespace tilewright::runtime::vm {
 inline constexpr uint32_t kExecutableVersion = 2;
 
 std::vector<std::byte> save(const Executable& executable);
-/// The executable in `bytes`, which are not trusted.  With an `owner` that keeps them, constants stay where
-/// they are (if `bytes` starts at a multiple of 64), and are read-only; without, they are copied. name: what
-/// messages call the bytes.  Raises UserError if they are damaged or of another version.
+/// The executable in `bytes`, which are not trusted.  With an `owner` that keeps the bytes, constants are
+/// used in place (if `bytes` starts at a multiple of 64) and are read-only; otherwise they are copied.  name:
+/// how messages call the bytes.  Raises UserError if the bytes are damaged or of another version.
 Executable load(std::span<const std::byte> bytes, const std::string& name,
                 std::shared_ptr<const void> owner = nullptr);
 
-/// Raises UserError if the file cannot be written; then no file is left.
+/// Raises UserError if the file cannot be written; then no file is left behind.
 void save_file(const Executable& executable, const std::string& path);
 Executable load_file(const std::string& path);
 

@@ -14,7 +14,7 @@ namespace {
 constexpr uint32_t kMaxRegisters = 1 << 20;
 constexpr int64_t kMaxDims = 64;
 
-// The checks return a phrase, empty when all is well; `where` is added by the caller.
+// Each check returns a phrase, empty if there is no fault; the caller adds the place.
 class FunctionVerifier {
  public:
   FunctionVerifier(const Executable& executable, const BytecodeFunction& function)
@@ -118,7 +118,7 @@ class FunctionVerifier {
     }
   }
 
-  // Numbers that must agree with each other.
+  // Checks counts that must agree with each other.
   std::string check_counts(const Instruction& instruction) const {
     const int64_t count = instruction.num_operands;
     switch (instruction.opcode) {

@@ -1,5 +1,5 @@
 // Runs an executable: VirtualMachine vm(executable, kernels); Value y = vm.invoke("main", {x});
-// May be called from several threads at once, and from inside a call (a packed function that calls back).
+// May be called from several threads at once, and from inside a call (by a packed function that calls back).
 #pragma once
 #include <functional>
 #include <span>
@@ -13,28 +13,29 @@ namespace tilewright::runtime::vm {
 
 class MachineObject;
 
-/// One call of a kernel or packed function, told to the profiler after it ended.
+/// One call of a kernel or packed function, reported to the profiler after it ended.
 struct CallRecord {
-  std::string_view function;  // the function of the executable that called
+  std::string_view function;  // the calling function of the executable
   std::string_view callee;
   int64_t duration_ns;
-  std::span<const TilewrightAny> args;  // of a compiled kernel; empty for a packed function
+  std::span<const TilewrightAny> args;  // for a compiled kernel; empty for a packed function
 };
 using Profiler = std::function<void(const CallRecord&)>;
 
-/// Watches calls of kernels and packed functions.  `args` are tensors, scalars and strings; kernels write
-/// their results into the last ones.  Tensors belong to the machine: what is kept of them is to be copied.
+/// Hooks around calls of kernels and packed functions.  `args` are tensors, scalars and strings; kernels
+/// write their results into the last ones.  The tensors belong to the machine: copy those you keep.
 struct Instrument {
-  std::function<bool(const Function& callee, std::string_view name, Args args)> before;  // false: skip it
+  // Returns false to skip the call.
+  std::function<bool(const Function& callee, std::string_view name, Args args)> before;
   std::function<void(const Function& callee, std::string_view name, Args args, const Value& result)> after;
 };
 
 class VirtualMachine {
  public:
   VirtualMachine() = default;
-  /// kernels: where callees are looked up first; may be undefined, then only the registry is.  A callee that
-  /// is in neither is an error when it is called, not before: packed functions may be registered until then.
-  /// Raises InternalError if the executable is not sound (find_fault).
+  /// kernels: where callees are looked up first; may be undefined, then only the registry is used.  A callee
+  /// that is in neither is an error only when it is called: packed functions may be registered until then.
+  /// Raises InternalError if the executable is not valid (find_fault).
   VirtualMachine(Executable executable, Module kernels);
   /// The executable that a compiled model carries, with the model's kernels.
   /// Raises UserError if `model` carries none or it is damaged.
@@ -42,9 +43,9 @@ class VirtualMachine {
 
   explicit operator bool() const { return static_cast<bool>(module_); }
   /// Calls a public function.  Raises UserError for an unknown name, a wrong number of arguments, or
-  /// arguments that the function's checks refuse; and what kernels and packed functions raise. Tensors that
-  /// are not compact or not aligned to their elements are copied first.  The result shares no memory with the
-  /// machine.
+  /// arguments that the function's checks refuse; errors of kernels and packed functions pass through.
+  /// Tensors that are not compact or not aligned to their elements are copied first.  The result shares no
+  /// memory with the machine.
   Value invoke(std::string_view function, Args args) const;
   template <class... Values>
   Value operator()(std::string_view function, const Values&... values) const {
@@ -58,16 +59,16 @@ class VirtualMachine {
   /// A public function as a packed function, which keeps the machine alive.  Raises UserError for an unknown
   /// name.
   Function get_function(std::string_view name) const;
-  /// The machine as a module: its public functions by name; it imports the kernels.
+  /// The machine as a module with its public functions; it imports the kernels.
   const Module& module() const { return module_; }
   const Executable& executable() const;
-  /// Callees that are neither in the kernels nor registered now.
+  /// Callees that are neither in the kernels nor in the registry now.
   std::vector<std::string> missing_callees() const;
   /// Calls `profiler` after every kernel and packed call, from the thread that made it; null stops that.
   /// Must not be changed while a call is running.
   void set_profiler(Profiler profiler) const;
-  /// Calls `instrument` around every kernel and packed call, from the thread that makes it; an empty one
-  /// stops that.  Must not be changed while a call is running.
+  /// Calls the hooks of `instrument` around every kernel and packed call, from the thread that makes it; an
+  /// empty one removes them.  Must not be changed while a call is running.
   void set_instrument(Instrument instrument) const;
 
  private:
