@@ -1,4 +1,4 @@
-// Names, literals and what stands in brackets.
+// Names, literals and bracketed expressions.
 #include <algorithm>
 #include <charconv>
 

@@ -78,7 +78,8 @@ void TirParser::finish_block(BlockState&& block, tir::Stmt body) {
   state_.out->add(BlockRealizeNode::make(std::move(values), predicate, node, span));
 }
 
-// An axis bound to exactly a loop must have the loop's range, unless T.where cuts the block anyway.
+// An axis bound to a loop variable alone must have the loop's range, unless T.where
+// restricts the block anyway.
 void TirParser::check_axis(const BlockState& block, const AxisWritten& axis) {
   const auto* var = axis.value.as<tir::VarNode>();
   auto loop = var ? state_.loops.find(var) : state_.loops.end();
@@ -98,7 +99,7 @@ void TirParser::check_axis(const BlockState& block, const AxisWritten& axis) {
       .help("give both the same extent, or say with T.where(...) for which values the block runs");
 }
 
-// ---- what stands inside a block
+// ---- statements inside a block
 
 namespace {
 
