@@ -1,4 +1,4 @@
-// Convolutions by Winograd's algorithm, as the pass of this name makes them of others.
+// Convolutions by Winograd's algorithm, which the pass winograd makes from other convolutions.
 #include "tilewright/te/topi/winograd.h"
 
 #include "tilewright/relax/infer/op_util.h"

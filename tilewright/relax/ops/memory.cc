@@ -1,8 +1,8 @@
-// Memory of tensors as statements of graphs: what call_tir_rewrite and the passes after it write.
-//   R.builtin.alloc_tensor                                  a tensor with memory of its own
-//   R.memory.alloc_storage, alloc_tensor, kill_*            memory, tensors at places in it, and their ends
-//   R.vm.alloc_storage, alloc_tensor, kill_object           the same as the virtual machine is told
-// Each allocation gives new memory, so that none of them is pure: two equal calls are two tensors.
+// Memory of tensors as statements of graphs, which call_tir_rewrite and the passes after it write.
+//   R.builtin.alloc_tensor                            a tensor with its own memory
+//   R.memory.alloc_storage, alloc_tensor, kill_*      storages, tensors at offsets in them, and freeing them
+//   R.vm.alloc_storage, alloc_tensor, kill_object     the same in the form that the virtual machine executes
+// Each allocation returns new memory, so none of them is pure: two equal calls are two tensors.
 #include "tilewright/relax/infer/op_util.h"
 #include "tilewright/relax/memory/memory_ops.h"
 
@@ -87,23 +87,22 @@ constexpr FusePattern kOpaque = FusePattern::kOpaque;
 
 constexpr OpInfo kOps[] = {
     op<infer_tensor, nullptr>(kBuiltinAllocTensor, "shape, dtype, runtime_device_index?, storage_scope?",
-                              "A new tensor with memory of its own, whose elements are not set.", kOpaque,
-                              false),
+                              "A new tensor with its own, uninitialised memory.", kOpaque, false),
     op<infer_storage<2, 3>, nullptr>(kMemoryAllocStorage, "size, virtual_device_index, storage_scope, dtype",
-                                     "Memory of `size` bytes, in which tensors are placed.", kOpaque, false),
+                                     "Memory of `size` bytes for tensors.", kOpaque, false),
     op<infer_placed, nullptr>(kMemoryAllocTensor, "storage, offset, shape, dtype, runtime_device_index?",
-                              "A tensor `offset` bytes from the beginning of a storage.", kOpaque, false),
+                              "A tensor at the byte offset `offset` of a storage.", kOpaque, false),
     op<infer_kill_storage, nullptr>(kMemoryKillStorage, "storage",
-                                    "Ends a storage and the tensors in it, which nothing uses afterwards.",
+                                    "Frees a storage and the tensors in it, which nothing uses afterwards.",
                                     kOpaque, false),
     op<infer_kill_tensor, nullptr>(kMemoryKillTensor, "tensor",
-                                   "Ends a tensor, which nothing uses afterwards.", kOpaque, false),
+                                   "Frees a tensor, which nothing uses afterwards.", kOpaque, false),
     op<infer_storage<3, 2>, nullptr>(kVmAllocStorage, "size, runtime_device_index, dtype, storage_scope?",
-                                     "R.memory.alloc_storage as the virtual machine is told.", kOpaque,
+                                     "R.memory.alloc_storage in the form for the virtual machine.", kOpaque,
                                      false),
     op<infer_placed, nullptr>(kVmAllocTensor, "storage, offset, shape, dtype, runtime_device_index?",
-                              "R.memory.alloc_tensor as the virtual machine is told.", kOpaque, false),
-    op<infer_kill, nullptr>(kVmKillObject, "obj", "Ends a value, which nothing uses afterwards.", kOpaque,
+                              "R.memory.alloc_tensor in the form for the virtual machine.", kOpaque, false),
+    op<infer_kill, nullptr>(kVmKillObject, "obj", "Frees a value, which nothing uses afterwards.", kOpaque,
                             false),
 };
 

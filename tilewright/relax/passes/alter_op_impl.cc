@@ -1,9 +1,9 @@
-// Loop programs are replaced by given ones that do the same, in other layouts if they want.
+// Replaces loop programs by given ones that compute the same, possibly in other layouts.
 //   y = R.call_tir(cls.conv, (x, w), ...)       conv has the attribute operator_name = "conv"
 //   ->  y = R.call_tir(cls.conv_replacement, (x, w), ...)
-// With a transform for a buffer, an index map like (n, c, h) -> (n, c // 4, h, c % 4), the argument is
-// reshaped and permuted before, and an output back after.  An index of a map is a variable, or the quotient
-// and the remainder of one by a number that divides its extent.
+// If a buffer has a transform, an index map like (n, c, h) -> (n, c // 4, h, c % 4), the argument is reshaped
+// and permuted before the call, and an output after it.  An index of a map is a variable, or the quotient or
+// the remainder of one by a constant that divides its extent.
 #include <map>
 
 #include "tilewright/arith/analyzer.h"
@@ -38,7 +38,7 @@ ObjectRef item_of(const Dict& dict, const std::string& key) {
   return nullptr;
 }
 
-// A layout as the two steps to it: reshape to `split`, then permute by `axes`.
+// A layout as the two steps that make it: reshape to `split`, then permute by `axes`.
 struct Layout {
   Shape split;
   std::vector<int64_t> axes;
@@ -49,7 +49,7 @@ struct Layout {
   }
 };
 
-// Which part of a variable an index is: all of it, its quotient or its remainder by `factor`.
+// The part of a variable that an index is: all of it, its quotient or its remainder by `factor`.
 struct Part {
   enum Kind { kWhole, kOuter, kInner } kind = kWhole;
   const Object* var = nullptr;
@@ -224,6 +224,6 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo alter_op_impl_info = module_pass<run, Options>(
-    "alter_op_impl", "Loop programs are the given ones, arguments in the layouts that these want.");
+    "alter_op_impl", "Replaces loop programs by given ones, with arguments in the layouts of these.");
 
 }  // namespace tilewright::relax

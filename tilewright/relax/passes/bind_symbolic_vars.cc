@@ -1,5 +1,5 @@
-// Symbolic dimensions become numbers:  x: R.Tensor(("n", 4)), n = 7  ->  x: R.Tensor((7, 4))
-// Everything that is computed from them follows, and types are inferred anew.
+// Replaces symbolic dimensions by constants:  x: R.Tensor(("n", 4)), n = 7  ->  x: R.Tensor((7, 4))
+// All extents computed from them are simplified, and types are inferred anew.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
@@ -36,7 +36,7 @@ PrimExpr extent_of(const std::string& name, const ObjectRef& value) {
   return extent_imm(number->value);
 }
 
-// `func` with simple extents, and calls whose types are to be inferred anew from them.
+// `func` with simplified extents, and without the types of calls, which are inferred anew from them.
 Function untyped(const Function& func) {
   const auto simplified = [](const Shape& shape) {
     Shape result;
@@ -104,7 +104,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 
 }  // namespace
 
-extern constinit const PassInfo bind_symbolic_vars_info =
-    module_pass<run, Options>("bind_symbolic_vars", "Named symbolic dimensions of parameters are numbers.");
+extern constinit const PassInfo bind_symbolic_vars_info = module_pass<run, Options>(
+    "bind_symbolic_vars", "Replaces named symbolic dimensions of parameters by constants.");
 
 }  // namespace tilewright::relax

@@ -1,4 +1,4 @@
-// Calls: kernels and registry functions, functions of the module, operators the machine does itself.
+// Calls: kernels and registry functions, functions of the module, operators of the virtual machine.
 #include "tilewright/relax/graph/function_names.h"
 #include "tilewright/relax/infer/requirements.h"
 #include "tilewright/relax/memory/liveness.h"
@@ -8,7 +8,7 @@
 
 namespace tilewright::relax::vm {
 
-// What is done for its effect, and gives no value; false for other calls.
+// Compiles a call that is made for its effect and returns no value; false for other calls.
 bool FunctionCompiler::does(const CallNode* call, const VarBaseNode* var) {
   const std::string_view name = op_name(call);
   if (name == kVmKillObject) {
