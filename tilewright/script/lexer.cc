@@ -196,7 +196,7 @@ class Lexer {
     }
     if (is_name_start(peek())) {
       while (is_name_part(peek())) ++pos_;
-      return push(TokenKind::kInvalid, begin, "this is no number");
+      return push(TokenKind::kInvalid, begin, "this is not a number");
     }
     push(is_float ? TokenKind::kFloat : TokenKind::kInt, begin);
   }

@@ -131,9 +131,9 @@ void Lowering::require_known_variables(const std::vector<Operation>& order) cons
   for (const Operation& op : order) {
     auto check = [&](const VarNode* var) {
       if (!known.count(var))
-        throw UserError(var,
-                        "create_prim_func: {} uses variable {}, which is no argument and no dimension of one",
-                        op->name, var->name_hint)
+        throw UserError(
+            var, "create_prim_func: {} uses variable {}, which is neither an argument nor a dimension of one",
+            op->name, var->name_hint)
             .help("pass {} among the arguments", var->name_hint);
     };
     if (const auto* external = op.as<TeExternNode>()) {
@@ -306,8 +306,8 @@ void require_reduction_on_top(const TeComputeNode* compute) {
       throw UserError(value, "create_prim_func: {} mixes reductions with other values", compute->name);
     walk(value, [&](const ReduceNode* reduce) {
       if (reduce != value.get())
-        throw UserError(reduce, "create_prim_func: a reduction is only part of the body of {}", compute->name)
-            .help("compute the reduction into a tensor of its own");
+        throw UserError(reduce, "create_prim_func: a reduction must be the whole body of {}", compute->name)
+            .help("compute the reduction into a separate tensor");
     });
   }
 }

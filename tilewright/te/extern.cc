@@ -211,9 +211,9 @@ std::vector<Tensor> extern_primfunc(const std::vector<Tensor>& inputs, const Pri
     if (!buffer)
       throw UserError("{}: parameter {} of the function is no buffer", name, func->params[n]->name_hint);
     if (touches(accesses.writes, buffer) && begins_with_a_read(body, buffer))
-      throw UserError("{}: the function reads {} and then writes it, but what it writes are new tensors",
-                      name, buffer->name)
-          .help("write the result to a buffer of its own");
+      throw UserError("{}: the function reads {} and then writes it, but outputs must be new tensors", name,
+                      buffer->name)
+          .help("write the result to another buffer");
     (touches(accesses.writes, buffer) ? spec.output_buffers : spec.input_buffers).push_back(buffer);
   }
   if (spec.inputs.size() != spec.input_buffers.size())

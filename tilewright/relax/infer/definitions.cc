@@ -133,7 +133,7 @@ class Uses {
   void use(const VarBaseNode* var) const {
     if (defined_.contains(var)) return;
     if (past_.contains(var))
-      throw UserError(var, "the variable {} is used behind the branch or function that defines it",
+      throw UserError(var, "the variable {} is used outside of the branch or function that defines it",
                       var->name_hint)
           .help("make it the result there");
     const auto place = places_.find(var);
@@ -156,7 +156,7 @@ class Uses {
 
   void use_dim(const tir::VarNode* dim) const {
     if (defined_.contains(dim)) return;
-    throw UserError(dim, "the dimension {} is used before a parameter or match_cast says what it is",
+    throw UserError(dim, "the dimension {} is used before a parameter or match_cast defines it",
                     dim->name_hint)
         .help("give it as a dimension of a parameter, or bind it with R.match_cast");
   }

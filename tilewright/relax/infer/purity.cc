@@ -83,10 +83,10 @@ class Checker {
     if (!effect) return;
     const std::string instead = effect->instead.empty() ? "" : fmt::format("write {}, or ", effect->instead);
     if (in_dataflow)
-      throw UserError(call, "{}, but stands in a dataflow block", effect->what)
+      throw UserError(call, "{}, but is in a dataflow block", effect->what)
           .help("{}move it out of the block", instead);
     throw UserError(call, "{}, but function {} is pure", effect->what, name_)
-        .help("{}say what {} is: @R.function(pure=False), bb.function(..., pure=False) or is_pure=False",
+        .help("{}declare {} impure: @R.function(pure=False), bb.function(..., pure=False) or is_pure=False",
               instead, name_);
   }
 

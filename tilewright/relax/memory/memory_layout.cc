@@ -106,16 +106,16 @@ class Layout {
       }
     }
     if (found.size() != 1)
-      throw UserError(tensor.call, "the storage of {} is none that this function allocates",
+      throw UserError(tensor.call, "the storage of {} is not allocated in this function",
                       tensor.var->name_hint)
-          .help("storages do not go through parameters, tuples of several or branches");
+          .help("a storage cannot be passed through parameters, tuples of several values or branches");
     return found[0];
   }
 
   static void check_pair(const Placed& a, const Placed& b) {
     const bool apart = a.storage != b.storage || a.end <= b.begin || b.end <= a.begin;
     if (apart || a.owner->last < b.owner->first) return;
-    UserError error(b.owner->call, "tensor {} lies on tensor {}, which is used afterwards",
+    UserError error(b.owner->call, "tensor {} overlaps tensor {}, which is used afterwards",
                     b.owner->var->name_hint, a.owner->var->name_hint);
     error.note(a.owner->call, "{} has the bytes {} to {} of the storage, {} the bytes {} to {}",
                a.owner->var->name_hint, a.begin, a.end, b.owner->var->name_hint, b.begin, b.end);
@@ -194,10 +194,10 @@ class KillCheck {
     if (kill == killed_.end()) return;
     const std::string what = ended == var ? "it" : ended->name_hint;
     if (!user)
-      throw UserError(kill->second, "{} is ended here, but {} is used afterwards", ended->name_hint,
+      throw UserError(kill->second, "{} is killed here, but {} is used afterwards", ended->name_hint,
                       var->name_hint);
-    throw UserError(user, "{} is used, but {} was ended before", var->name_hint, what)
-        .note(kill->second, "{} is ended here", ended->name_hint);
+    throw UserError(user, "{} is used, but {} was killed before", var->name_hint, what)
+        .note(kill->second, "{} is killed here", ended->name_hint);
   }
 
   const Liveness& liveness_;

@@ -68,7 +68,7 @@ bool has_arg(const Call& call, size_t n) {
 DataType viewed_dtype(const Call& call) {
   if (!has_arg(call, 2)) return tensor_arg(call, 0)->dtype;
   const auto* dtype = call->args[2].as<DataTypeValueNode>();
-  if (!dtype) fail(call, "dtype is no dtype, as R.dtype(\"float32\") is");
+  if (!dtype) fail(call, "dtype is not a dtype such as R.dtype(\"float32\")");
   return dtype->value;
 }
 

@@ -11,13 +11,13 @@ namespace {
 
 DataType dtype_arg(const Call& call, size_t n) {
   const auto* dtype = call->args[n].as<DataTypeValueNode>();
-  if (!dtype) fail(call, "{} is no dtype, as R.dtype(\"float32\") is", arg_name(call, n));
+  if (!dtype) fail(call, "{} is not a dtype such as R.dtype(\"float32\")", arg_name(call, n));
   return dtype->value;
 }
 
 void check_scope(const Call& call, size_t n) {
   if (n < call->args.size() && !is<StringValueNode>(call->args[n]))
-    fail(call, "storage_scope is no text, as R.str(\"global\") is");
+    fail(call, "storage_scope is not a string such as R.str(\"global\")");
 }
 
 void check_index(const Call& call, size_t n) {
@@ -30,7 +30,7 @@ void check_index(const Call& call, size_t n) {
 void check_object(const Call& call, size_t n) {
   const Type type = type_of(call->args[n]);
   if (type && !is<ObjectTypeNode>(type))
-    fail(call, "{} is {}, expected what alloc_storage gives", arg_name(call, n), type_text(type));
+    fail(call, "{} is {}, expected the result of alloc_storage", arg_name(call, n), type_text(type));
 }
 
 Type allocated(const Call& call, size_t shape_at, size_t dtype_at) {

@@ -62,8 +62,7 @@ Type infer_arg(const Call& call, const ArgAttrs& attrs, Requirements& require) {
   for (size_t dim = 0; shape && dim < shape->size(); ++dim) {
     if (attrs.axis && normalize_axis(call, *attrs.axis, x->ndim) != static_cast<int64_t>(dim)) continue;
     require.holds(tir::operator>=(as_extent((*shape)[dim]), 1),
-                  "dimension {} of x {} has no elements, of which none is the largest or smallest", dim,
-                  *shape);
+                  "dimension {} of x {} has no elements: there is no largest or smallest one", dim, *shape);
   }
   return reduced(call, attrs.axis ? std::vector<int64_t>{*attrs.axis} : std::vector<int64_t>{},
                  attrs.keepdims, kInt64);

@@ -22,7 +22,7 @@ struct ResizeAttrs {
     using A = ResizeAttrs;
     return std::tuple{
         field<&A::roi>("roi",
-                       "where each resized dimension starts, then where each ends, in parts of its last "
+                       "where each resized dimension starts, then where each ends, as fractions of its last "
                        "index; of tf_crop_and_resize"),
         field<&A::method>("method", "\"nearest_neighbor\", \"linear\" or \"cubic\""),
         field<&A::coordinate_transformation_mode>("coordinate_transformation_mode",

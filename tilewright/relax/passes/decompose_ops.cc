@@ -261,7 +261,7 @@ void check_ops(const Options& options) {
   for (const Rule& rule : kRules) names.push_back(rule.name);
   for (const std::string& name : options.ops) {
     if (!find_rule(name))
-      throw UserError("there is nothing simpler for \"{}\"", name)
+      throw UserError("there is no decomposition of \"{}\"", name)
           .help("{}", nearest_names_text(name, names));
   }
 }

@@ -38,7 +38,7 @@ constexpr int64_t kGroupMultiple = 8, kDefaultGroup = 32;
 
 void check(const Options& options) {
   if (options.dtype != "float32" && options.dtype != "int8" && options.dtype != "int4")
-    throw UserError("there are no weights of \"{}\"", options.dtype)
+    throw UserError("weights cannot be rounded to \"{}\"", options.dtype)
         .help("expected one of float32, int8, int4");
   if (options.group_size < 0 || options.group_size % kGroupMultiple != 0)
     throw UserError("group_size is {}, expected a multiple of {}, or 0", options.group_size, kGroupMultiple);

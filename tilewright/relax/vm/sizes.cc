@@ -35,7 +35,7 @@ rt::IntRegister FunctionCompiler::int_register(const PrimExpr& expr) {
   if (const auto* var = expr.as<tir::VarNode>()) {
     auto known = dims_.find(var);
     if (known != dims_.end()) return known->second;
-    throw UserError(expr, "the dimension {} is used before a parameter or match_cast says what it is",
+    throw UserError(expr, "the dimension {} is used before a parameter or match_cast defines it",
                     var->name_hint)
         .help("give it as a dimension of a parameter, or bind it with R.match_cast");
   }

@@ -67,10 +67,10 @@ Value Parser::resolve(const Expr* expr) {
     if (value) return *value;
   }
   if (expr->kind == ExprKind::kOpaque)
-    throw Unsupported(span(expr), "this expression is evaluated by Python, and there is none here");
+    throw Unsupported(span(expr), "this expression needs Python to evaluate it, which is not available here");
   const Expr* root = root_of(expr);
   if (root->kind == ExprKind::kName && (root->text == "metadata" || root->text == "meta"))
-    throw UserError(span(expr), "the text names a value of its metadata, which it does not hold")
+    throw UserError(span(expr), "the text refers to a metadata value that it does not contain")
         .help("print the program with show_meta=True");
   unknown_name(root->kind == ExprKind::kName ? root->text : text(root), root->place);
 }
@@ -120,7 +120,8 @@ Value Parser::eval(const Expr* expr, std::vector<std::string_view> hints) {
     }
     case ExprKind::kIfElse: return eval_if_else(expr);
     case ExprKind::kStarred:
-    case ExprKind::kSlice: throw UserError(span(expr), "this stands only in a list of arguments or indices");
+    case ExprKind::kSlice:
+      throw UserError(span(expr), "this is allowed only in a list of arguments or indices");
     default: break;
   }
   if (Ref<Macro> macro = graph ? macro_of(expr) : nullptr) return call_graph_macro(*this, macro, expr);

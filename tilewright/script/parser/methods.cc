@@ -107,7 +107,7 @@ Value vstore(Parser& parser, const Buffer& buffer, Args& args) {
   args.done();
   PrimExpr value = parser.to_prim(value_arg.value, value_arg.place);
   if (!parser.tir || !parser.tir->out)
-    throw UserError(args.span, "{} stands only inside the body of a T.prim_func", args.function);
+    throw UserError(args.span, "{} is allowed only inside the body of a T.prim_func", args.function);
   parser.tir->out->add(BufferStoreNode::make(
       buffer, value, vector_access(parser, buffer, begin, value->dtype), predicate, args.span));
   return {};

@@ -270,7 +270,7 @@ void require_known_result(const PrimExpr& value, const Span& span) {
   const auto* call = value.as<tir::CallNode>();
   const auto* global = call && call->dtype.is_void() ? call->op.as<ir::GlobalVarNode>() : nullptr;
   if (!global) return;
-  throw UserError(span, "what function {} returns is not known here", global->name_hint)
+  throw UserError(span, "the result type of function {} is not known here", global->name_hint)
       .help("declare it, as in -> T.int32; a function that calls itself is not supported, write a loop");
 }
 
@@ -289,7 +289,7 @@ void Parser::match_typed(PrimExpr* a, PrimExpr* b, Place place) {
   auto rank = [](DataType t) { return t.is_float() ? 3 : t.is_integral() ? 2 : t.is_bool() ? 1 : 0; };
   for (const PrimExpr* side : {a, b}) require_known_result(*side, span(place));
   if (rank(x) == 0 || rank(y) == 0)
-    throw UserError(span(place), "the operands have dtypes {} and {}, which have no common one", x.str(),
+    throw UserError(span(place), "the operands have dtypes {} and {}, which have no common dtype", x.str(),
                     y.str());
   const bool take_left = rank(x) != rank(y) ? rank(x) > rank(y)
                          : x.bits != y.bits ? x.bits > y.bits

@@ -411,7 +411,7 @@ Value call_graph_value(Parser& parser, const Value& function, Args& args) {
 Value call_graph_function(Parser& parser, std::string_view name, Args& args) {
   if (auto type = call_graph_type(parser, name, args)) return *type;
   if (!parser.graph)
-    throw UserError(args.span, "{} stands only inside a function of @R.function", args.function);
+    throw UserError(args.span, "{} is allowed only inside a function of @R.function", args.function);
   if (auto statement = call_graph_statement(parser, name, args)) return *statement;
   if (auto special = call_graph_special(parser, name, args)) return *special;
   return call_operator(parser, name, args);

@@ -47,7 +47,7 @@ void RelaxParser::parse_statement(const ast::Stmt* stmt) {
     case StmtKind::kReturn: {
       if (!stmt->value) throw UserError(span, "a graph function returns a value");
       if (!state_.in_macro && (state_.out->in_dataflow || state_.in_branch))
-        throw UserError(span, "return stands at the end of the function, not inside a {}",
+        throw UserError(span, "return is allowed only at the end of the function, not inside a {}",
                         state_.in_branch ? "branch" : "dataflow block");
       ir::Expr value = to_graph(parser_, parser_.eval(stmt->value), stmt->value->place);
       const bool is_call = !relax::VarBaseNode::classof(*value);
@@ -151,8 +151,7 @@ void RelaxParser::parse_dataflow(const ast::Stmt* stmt) {
   const bool is_dataflow = stmt->items.size() == 1 && item->kind == ExprKind::kCall &&
                            parser_.path_of(item->items[0]) == "relax.dataflow";
   if (!is_dataflow) throw UserError(parser_.span(item), "`with` in a graph takes R.dataflow()");
-  if (state_.out->in_dataflow)
-    throw UserError(parser_.span(item), "a dataflow block cannot stand inside another");
+  if (state_.out->in_dataflow) throw UserError(parser_.span(item), "dataflow blocks cannot be nested");
   state_.out->close_block();
   std::map<std::string, int, std::less<>> assigned;
   const Expr* output = nullptr;
@@ -294,7 +293,7 @@ std::optional<Value> call_graph_statement(Parser& parser, std::string_view name,
     parser.graph->is_pure = false;
     return Value();
   }
-  if (name == "output") throw UserError(args.span, "R.output stands at the end of a dataflow block");
+  if (name == "output") throw UserError(args.span, "R.output is allowed only at the end of a dataflow block");
   if (name == "dataflow") throw UserError(args.span, "R.dataflow is written as `with R.dataflow():`");
   return std::nullopt;
 }

@@ -35,7 +35,7 @@ void TirParser::parse_block(const ast::Stmt* stmt, size_t item, const ast::Expr*
 
 void TirParser::parse_init(const ast::Stmt* stmt, size_t item) {
   const Span where = parser_.span(stmt->items[item].value);
-  if (state_.blocks.empty()) throw UserError(where, "T.init stands only inside a block");
+  if (state_.blocks.empty()) throw UserError(where, "T.init is allowed only inside a block");
   BlockState& block = *state_.blocks.back();
   if (block.init) throw UserError(where, "block \"{}\" has T.init twice", block.name);
   FrameGuard frame(&parser_.names);
@@ -104,7 +104,8 @@ void TirParser::check_axis(const BlockState& block, const AxisWritten& axis) {
 namespace {
 
 BlockState& block_of(Parser& parser, const Args& args) {
-  if (parser.tir->blocks.empty()) throw UserError(args.span, "{} stands only inside a block", args.function);
+  if (parser.tir->blocks.empty())
+    throw UserError(args.span, "{} is allowed only inside a block", args.function);
   return *parser.tir->blocks.back();
 }
 

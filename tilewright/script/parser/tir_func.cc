@@ -80,7 +80,7 @@ void TirParser::parse_param(const ast::Param& param, size_t index) {
     state_.params[index] = make_var(name, dtype, parser_.span(param.place));
     parser_.names.define(name, state_.params[index], param.place);
   } else {
-    throw UserError(parser_.span(place), "{} is no type of a parameter", describe(type))
+    throw UserError(parser_.span(place), "{} cannot be the type of a parameter", describe(type))
         .help("a parameter is a T.Buffer(...), a T.handle or a scalar such as T.int32");
   }
   state_.defined.insert(state_.params[index].get());

@@ -166,7 +166,7 @@ Value call_tir_function(Parser& parser, std::string_view name, Args& args) {
     if (entry.name == name) {
       const bool is_in_body = parser.tir && parser.tir->out;
       if (entry.in_body && !is_in_body)
-        throw UserError(args.span, "{} stands only inside the body of a T.prim_func", args.function);
+        throw UserError(args.span, "{} is allowed only inside the body of a T.prim_func", args.function);
       return entry.handler(parser, args);
     }
   }

@@ -74,7 +74,7 @@ void TirParser::parse_statement(const ast::Stmt* stmt) {
       throw UserError(parser_.span(stmt->name_place),
                       "a function or class cannot be defined inside a T.prim_func");
     case StmtKind::kImport:
-      throw UserError(parser_.tree.span(stmt), "an import cannot stand inside a T.prim_func");
+      throw UserError(parser_.tree.span(stmt), "an import is not allowed inside a T.prim_func");
   }
 }
 
@@ -136,7 +136,8 @@ void TirParser::parse_assert(const ast::Stmt* stmt) {
 void TirParser::parse_return(const ast::Stmt* stmt) {
   if (!stmt->value || stmt->value->kind == ast::ExprKind::kNone) {
     if (stmt == last_) return;
-    throw UserError(parser_.tree.span(stmt), "a return without a value stands only at the end of a function")
+    throw UserError(parser_.tree.span(stmt),
+                    "a return without a value is allowed only at the end of a function")
         .help("write T.evaluate(T.ret(0)), or put what follows it under a condition");
   }
   PrimExpr value = parser_.eval_prim(stmt->value);

@@ -41,7 +41,7 @@ class Attention {
   Value repeated(const Value& x) const {
     if (tir::is_one(group_)) return x;
     const auto* count = group_.as<IntImmNode>();
-    if (!count) b_.refuse("how many heads share one of key is known only at run time");
+    if (!count) b_.refuse("the number of heads that share a key head is known only at run time");
     return apply("repeat", {x}, {{"repeats", attr(count->value)}, {"axis", attr(1)}});
   }
   Value gathered(const Value& x) const {
