@@ -193,8 +193,8 @@ std::optional<size_t> RowProgram::access(const Buffer& buffer, const std::vector
 std::optional<Term> RowProgram::term(const PrimExpr& expr) {
   Term result;
   if (const auto* load = expr.as<BufferLoadNode>()) {
-    // rows are loaded as a whole before they are stored, so loads of the output must not
-    // see stores of the same row
+    // rows are loaded as a whole before they are stored; a program that reads its output would need its
+    // elements one by one
     if (load->predicate || load->buffer.get() == output_) return std::nullopt;
     const std::optional<size_t> at = access(load->buffer, load->indices);
     if (!at) return std::nullopt;

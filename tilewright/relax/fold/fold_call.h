@@ -19,7 +19,8 @@ bool is_worth_storing(const std::vector<TensorType>& outputs, const std::vector<
 Expr fold_program(const tir::PrimFunc& func, const std::vector<runtime::Tensor>& inputs,
                   const std::vector<TensorType>& outputs, bool is_tuple, int64_t* steps_left);
 /// The result of `call` of an operator, which has its type: a constant or a tuple of constants if all
-/// arguments are constant, or an R.shape of constant extents; null if it is unknown or not worth storing.
+/// arguments are constant, or the R.shape that it returns if that is known; else null, also for results that
+/// are not worth storing.
 Expr fold_call(const Call& call, const FoldLimits& limits, int64_t* steps_left);
 
 }  // namespace tilewright::relax

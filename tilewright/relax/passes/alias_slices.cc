@@ -6,8 +6,8 @@
 //   ->  b = call_tir(f_of_10, (x,), .., tir_vars=[0])
 // A part is placed if one program of the module computes it alone and only programs of the module read it;
 // they then read it in place, too.  Concats of concats share one tensor.  Parts that cannot be placed are
-// copied into the result if others can.  Functions that write into arguments already are left
-// alone.  docs/decisions/0015
+// copied into the result if others can.  Functions that write into arguments already are left alone.
+// docs/decisions/0015
 #include <algorithm>
 
 #include "tilewright/ir/rewrite.h"

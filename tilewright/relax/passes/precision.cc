@@ -9,8 +9,8 @@
 //   gv = R.matmul(x, w)  ->  w1 = R.astype(w, "bfloat16")
 //                            w2 = R.astype(w - R.astype(w1, "float32"), "bfloat16")
 //                            gv = R.matmul_of_parts(x, [w1, w2], order=1)
-// There a value beyond the largest bfloat16, or an infinity, becomes NaN.  docs/precision.md has the errors.
-// Constants are split here, not by fold_constant, which would interpret the casts.
+// With these policies a value beyond the largest bfloat16, or an infinity, becomes NaN.  docs/precision.md
+// has the errors.  Constants are split here, not by fold_constant, which would interpret the casts.
 // Source: Henry, Tang and Heinecke, Leveraging the bfloat16 Artificial Intelligence Datatype For
 // Higher-Precision Computations, arXiv 1904.06376
 #include <fmt/ranges.h>
@@ -200,7 +200,8 @@ IRModule with_calls(const IRModule& module, Change change) {
   });
 }
 
-// Rewrites first convolutions over rows of values: with tile registers even multiplying by added zeros pays.
+// Rewrites the first convolutions of networks over rows of values: with tile registers this is faster,
+// although some values are multiplied by zeros.
 IRModule with_convs_over_rows(const IRModule& module, const Options& options) {
   constexpr int64_t kTermsOfTile = 2 * tir::kMostTileGroups;
   if (!options.has_tiles) return module;

@@ -7,8 +7,7 @@
 //   permutations with reshapes between   =>  one permutation of a view, if no part is divided differently:
 //     a shuffle of channels              =>  reshape(permute_dims(reshape(x, [1, 56, 56, 4, 28]), ..), ..)
 //   x + 0, x - 0, x * 1, x / 1           =>  x    if the result has the type of x
-// Only bit-exact rules apply: x + 0.0 of floats is kept, since -0.0 + 0.0 is 0.0; x +
-// -0.0 and x - 0.0 are not.
+// Only bit-exact rules apply: x + 0.0 of floats stays, since -0.0 + 0.0 is 0.0; x + -0.0 and x - 0.0 go.
 #include <cmath>
 #include <cstring>
 #include <unordered_map>

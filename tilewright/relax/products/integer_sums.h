@@ -31,7 +31,7 @@ struct Bytes {
 int64_t zero_offset(DataType from, DataType to);
 
 /// The int32 sums of (x - zero) * weight that `call` computes of its arguments; `x` is multiplied as
-/// `activations`.  Padding of the call itself is `zero`; the convolution that is emitted has none.
+/// `activations`.  Padding of the call counts as `zero`, so that it adds nothing to the sums.
 Expr integer_sums(const CallNode* call, const Product& product, Bytes x, Expr weight, DataType activations);
 
 }  // namespace tilewright::relax
