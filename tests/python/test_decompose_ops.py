@@ -179,7 +179,7 @@ def test_only_what_is_asked_for():
     legal = transform.legalize_ops()(Softmax)
     with pytest.raises(tilewright.UserError) as error:
         transform.decompose_ops(func_name="softmax")(legal)
-    assert str(error.value) == 'error: decompose_ops: "softmax" is no graph function'
+    assert str(error.value) == 'error: decompose_ops: "softmax" is not a graph function'
 
 
 # ---- rewrite_dataflow_reshape

@@ -141,7 +141,7 @@ TEST(ParseError, Graphs) {
        "error: z is not assigned in the dataflow block"},
       {"    for i in range(3):\n        pass\n    return x\n", "error: a graph has no loops"},
       {"    return x\n    y = x\n", "error: nothing can follow the return"},
-      {"    return x[0]\n", "error: graph value x is no tuple"},
+      {"    return x[0]\n", "error: graph value x is not a tuple"},
       {"    k = T.int64()\n    y = R.call_dps_packed(\"g\", (x,), R.Tensor((k,), \"float32\"))\n    return "
        "y\n",
        "error: dimension k is used, but no parameter or R.match_cast defines it"},

@@ -209,7 +209,7 @@ std::vector<Tensor> extern_primfunc(const std::vector<Tensor>& inputs, const Pri
   for (size_t n = 0; n < func->params.size(); ++n) {
     const Buffer& buffer = func->buffers[n];
     if (!buffer)
-      throw UserError("{}: parameter {} of the function is no buffer", name, func->params[n]->name_hint);
+      throw UserError("{}: parameter {} of the function is not a buffer", name, func->params[n]->name_hint);
     if (touches(accesses.writes, buffer) && begins_with_a_read(body, buffer))
       throw UserError("{}: the function reads {} and then writes it, but outputs must be new tensors", name,
                       buffer->name)

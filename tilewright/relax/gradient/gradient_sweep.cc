@@ -31,7 +31,7 @@ void require_supported(const Expr& value) {
         .help("write its body where it is called");
   throw Unsupported(call, "gradient: there is no gradient of {}",
                     name.empty() ? "a call of a function value" : op_detail::short_name(name))
-      .help("R.grad.no_grad(value) keeps gradients from it");
+      .help("R.grad.no_grad(value) excludes a value from gradients");
 }
 
 // The backward pass does not recompute calls for their side effects alone; but the results of a call in place

@@ -154,7 +154,7 @@ Type infer_item(const TupleGetItemNode* item) {
   const Type type = type_of(item->tuple);
   if (is<ObjectTypeNode>(type)) return object_type();
   const auto* tuple = type.as<TupleTypeNode>();
-  if (!tuple) throw UserError(item, "element {} of {}, which is no tuple", item->index, type_text(type));
+  if (!tuple) throw UserError(item, "element {} of {}, which is not a tuple", item->index, type_text(type));
   const auto count = static_cast<int64_t>(tuple->elements.size());
   if (item->index < 0 || item->index >= count)
     throw UserError(item, "element {} of a tuple with {} element{}", item->index, count,

@@ -121,7 +121,7 @@ std::vector<double> numbers_attr(const Call& call, std::string_view name, const 
         numbers.push_back(static_cast<double>(number->value));
     }
   }
-  if (numbers.size() != absent.size()) fail(call, "{} is no list of {} numbers", name, absent.size());
+  if (numbers.size() != absent.size()) fail(call, "{} is not a list of {} numbers", name, absent.size());
   return numbers;
 }
 

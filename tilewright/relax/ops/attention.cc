@@ -41,7 +41,7 @@ Type infer_heads(const Call& call, const AttentionAttrs& attrs, Requirements& re
   if (!attrs.causal_mask.empty() && attrs.causal_mask != "TopLeft" && attrs.causal_mask != "BottomRight")
     fail(call, "causal_mask is \"{}\", expected \"TopLeft\" or \"BottomRight\"", attrs.causal_mask);
   if (attrs.scale && !is<FloatImmNode>(attrs.scale) && !is<IntImmNode>(attrs.scale))
-    fail(call, "scale is no number");
+    fail(call, "scale is not a number");
   const Shape *query = known_shape(tensor_arg(call, 0)), *key = known_shape(tensor_arg(call, 1)),
               *value = known_shape(tensor_arg(call, 2));
   if (!query || !key || !value) return tensor_type_of_ndim(4, dtype);

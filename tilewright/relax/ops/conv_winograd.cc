@@ -51,11 +51,11 @@ te::Tensor lower_winograd(const LowerInput& in, const WinogradAttrs& attrs) {
 }
 
 constexpr OpInfo kOps[] = {
-    op<&infer_winograd, &lower_winograd, WinogradAttrs>(
-        "relax.nn.conv2d_winograd", "data, weight",
-        "Convolution of [n, h, w, c] with 3 x 3, step 1, whose weight is G w G^T: [4, 4, c, o] or [6, 6, c, "
-        "o].",
-        FusePattern::kOutFusable),
+    op<&infer_winograd, &lower_winograd, WinogradAttrs>("relax.nn.conv2d_winograd", "data, weight",
+                                                        "Convolution of [n, h, w, c] with 3 x 3, stride 1, "
+                                                        "whose weight is G w G^T: [4, 4, c, o] or [6, 6, c, "
+                                                        "o].",
+                                                        FusePattern::kOutFusable),
 };
 
 }  // namespace

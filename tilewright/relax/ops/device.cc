@@ -30,10 +30,10 @@ te::Tensor lower_moved(const LowerInput& in, const DeviceAttrs&) { return lower(
 
 constexpr OpInfo kOps[] = {
     op<infer_moved, lower_moved, DeviceAttrs>(
-        "relax.to_vdevice", "data", "The input, on a device that is named.", FusePattern::kElementwise),
-    op<infer_hinted, lower_moved, DeviceAttrs>(
-        "relax.hint_on_device", "data", "The input, which is best computed on the device that is named.",
-        FusePattern::kElementwise),
+        "relax.to_vdevice", "data", "The input, on the device dst_vdevice.", FusePattern::kElementwise),
+    op<infer_hinted, lower_moved, DeviceAttrs>("relax.hint_on_device", "data",
+                                               "The input, preferably computed on the device dst_vdevice.",
+                                               FusePattern::kElementwise),
     op<infer_same, lower>("relax.builtin.stop_lift_params", "x",
                           "The input; lift_transform_params does not lift values that depend on it.",
                           FusePattern::kElementwise),

@@ -54,7 +54,7 @@ Type infer_gather_nd(const Call& call, const BatchAttrs& attrs, Requirements& re
   const Shape *shape = known_shape(x), *at = known_shape(indices);
   if (!shape || !at) return tensor_type_of_ndim(-1, x->dtype);
   const auto* depth = at->empty() ? nullptr : at->back().as<IntImmNode>();
-  if (!depth) fail(call, "the last dimension of indices {} is no constant", shape_text(*at));
+  if (!depth) fail(call, "the last dimension of indices {} is not a constant", shape_text(*at));
   const int64_t batch = attrs.batch_dims;
   if (batch < 0 || batch >= static_cast<int64_t>(at->size()) || batch + depth->value > x->ndim)
     fail(call, "indices {} with batch_dims {} do not index data {}", shape_text(*at), batch,

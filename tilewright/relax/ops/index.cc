@@ -30,7 +30,7 @@ struct SlicePlan {
 int64_t constant_of(const Call& call, size_t n, const PrimExpr& value) {
   int64_t number;
   if (!tir::as_const_int(value, &number))
-    throw Unsupported(call, "{}: {} holds {}, which is no constant", name_of(call), arg_name(call, n),
+    throw Unsupported(call, "{}: {} holds {}, which is not a constant", name_of(call), arg_name(call, n),
                       tir::expr_text(value));
   return number;
 }
@@ -163,9 +163,10 @@ struct TakeAttrs {
   static constexpr auto fields() {
     return std::tuple{
         field<&TakeAttrs::axis>("axis", "the dimension of x that is indexed; may be left out for a vector"),
-        field<&TakeAttrs::mode>("mode",
-                                "indices outside: \"fast\" trusts that there are none and reads where "
-                                "it is told (check_bounds=True finds them), \"clip\" or \"wrap\"")};
+        field<&TakeAttrs::mode>(
+            "mode",
+            "indices out of bounds: \"fast\" assumes that there are none and reads wherever they "
+            "point (check_bounds=True finds them), \"clip\" or \"wrap\"")};
   }
 };
 int64_t take_axis(const Call& call, const TakeAttrs& attrs, int64_t ndim) {
@@ -218,7 +219,7 @@ PrimExpr pad_value_of(const Call& call, const PadAttrs& attrs, DataType dtype) {
     return tir::make_const_int(dtype, number->value);
   }
   const auto* real = attrs.pad_value.as<FloatImmNode>();
-  if (!real) fail(call, "pad_value is no number");
+  if (!real) fail(call, "pad_value is not a number");
   const double limit = std::ldexp(1.0, dtype.bits - (dtype.is_int() ? 1 : 0));
   if (dtype.is_integral() && !(real->value < limit && real->value >= (dtype.is_int() ? -limit : 0.0)))
     fail(call, "pad_value is {}, which {} does not hold", real->value, dtype.str());

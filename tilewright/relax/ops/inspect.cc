@@ -57,12 +57,12 @@ constexpr OpInfo kOps[] = {
                               "Elements from one index to the next.", "tilewright.tensor_stride_i"),
     runtime_op<infer_range>(
         "relax.require_range", "x, low, high, what",
-        "x, whose elements are low to high; raises a UserError beginning with what otherwise.",
+        "x, whose elements are in low .. high; raises a UserError beginning with what otherwise.",
         "tilewright.require_range"),
     runtime_op<infer_indices>(
         "relax.require_indices", "indices, extents, first, what",
-        "indices, which in turn are indices of dimensions of these extents, the first of "
-        "which is called first; a UserError that opens with what where one is outside.",
+        "indices, each valid for its dimension of these extents, which are numbered from "
+        "first; raises a UserError beginning with what if one is out of bounds.",
         "tilewright.require_indices"),
 };
 

@@ -36,7 +36,7 @@ Type infer_layout(const Call& call, const LayoutAttrs& attrs) {
   const TensorTypeNode* x = tensor_arg(call, 0);
   if (!attrs.index_map) fail(call, "index_map is not given");
   if (attrs.pad_value && !is<FloatImmNode>(attrs.pad_value) && !is<IntImmNode>(attrs.pad_value))
-    fail(call, "pad_value is no number");
+    fail(call, "pad_value is not a number");
   const Shape* shape = known_shape(x);
   if (!shape)
     return tensor_type_of_ndim(static_cast<int64_t>(attrs.index_map->final_indices.size()), x->dtype);

@@ -184,13 +184,13 @@ constexpr OpInfo kOps[] = {
         "relax.image.resize3d", "data, size", "Resizes a volume to [depth, height, width].", kInjective),
     op<infer_axes, lower_axes<topi::resize>, AxesAttrs>(
         "relax.image.resize", "data, size, steps?",
-        "A tensor with other extents of some dimensions. For each of them steps has two integers: one step "
+        "Resizes some dimensions of a tensor.  For each of them steps has two integers: one step "
         "in "
         "the result is the first / the second in data; left out: the extent of data / that of the result.",
         kInjective),
     op<infer_antialias, lower_axes<topi::resize_antialias>, AxesAttrs>(
         "relax.image.resize_antialias", "data, size, steps?",
-        "The same along one dimension with a window that is wider where the result is smaller, so that every "
+        "Resizes one dimension, with a window that is wider if the result is smaller, so that every "
         "element counts.",
         FusePattern::kOutFusable),
 };

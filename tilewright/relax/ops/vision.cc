@@ -97,10 +97,11 @@ struct SuppressAttrs {
         field<&A::return_indices>("return_indices", "whether to return positions, else rows"),
         field<&A::invalid_to_bottom>("invalid_to_bottom", "whether the rows that are kept come first"),
         field<&A::soft_nms_sigma>("soft_nms_sigma",
-                                  "overlaps up to the threshold lessen scores by exp(-overlap^2 / (2 "
+                                  "overlaps up to the threshold multiply scores by exp(-overlap^2 / (2 "
                                   "sigma)), and the rows come first among the results; 0: they do "
                                   "not"),
-        field<&A::score_threshold>("score_threshold", "boxes with lessened scores up to this are dropped")};
+        field<&A::score_threshold>("score_threshold",
+                                   "boxes whose reduced scores are up to this are dropped")};
   }
 };
 Type infer_suppress(const Call& call, const SuppressAttrs& attrs, Requirements& require) {

@@ -131,7 +131,7 @@ class Alterer {
       const auto found = name.empty() ? ObjectRef() : item_of(options_.op_impl_map, name);
       if (!found) return call;
       const auto* program = found.as<tir::PrimFuncNode>();
-      if (!program) throw UserError("the replacement of \"{}\" is no loop program", name);
+      if (!program) throw UserError("the replacement of \"{}\" is not a loop program", name);
       const bool is_done = structural_equal(old, found);
       return is_done ? Expr(call) : replaced(call, name, tir::PrimFunc(program));
     });
@@ -175,7 +175,7 @@ class Alterer {
     if (!given) return std::vector<ObjectRef>(num_buffers);
     const auto* list = given.as<ArrayNode>();
     if (!list || list->items.size() != num_buffers)
-      throw UserError("the transforms of \"{}\" are no list with one for each of {} buffers", name,
+      throw UserError("the transforms of \"{}\" are not a list with one for each of {} buffers", name,
                       num_buffers);
     for (const ObjectRef& item : list->items) {
       if (item && !is<tir::IndexMapNode>(item))

@@ -74,12 +74,12 @@ Function bound(const Function& func, const std::vector<std::pair<std::string, ru
 
 IRModule run(const IRModule& module, const Options& options, PassContext&) {
   const Function func = ref_as<FunctionNode>(module->lookup(options.func_name));
-  if (!func) throw UserError("\"{}\" is no graph function", options.func_name);
+  if (!func) throw UserError("\"{}\" is not a graph function", options.func_name);
   std::vector<std::pair<std::string, runtime::Tensor>> params;
   if (options.params) {
     for (const auto& [name, value] : options.params->items) {
       const auto* constant = value.as<ConstantNode>();
-      if (!constant) throw UserError("the value of \"{}\" is no constant", name);
+      if (!constant) throw UserError("the value of \"{}\" is not a constant", name);
       params.emplace_back(name, constant->data);
     }
   }

@@ -31,7 +31,7 @@ std::vector<const tir::VarNode*> dims_of(const Function& func) {
 PrimExpr extent_of(const std::string& name, const ObjectRef& value) {
   const auto* number = value.as<IntImmNode>();
   if (!number || number->dtype.is_bool())
-    throw UserError("the extent of dimension \"{}\" is no whole number", name);
+    throw UserError("the extent of dimension \"{}\" is not an integer", name);
   if (number->value < 0) throw UserError("dimension \"{}\" cannot be {}", name, number->value);
   return extent_imm(number->value);
 }
@@ -93,7 +93,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
   }
   if (!options.func_name.empty()) {
     funcs = {ref_as<FunctionNode>(module->lookup(options.func_name))};
-    if (!funcs[0]) throw UserError("\"{}\" is no graph function", options.func_name);
+    if (!funcs[0]) throw UserError("\"{}\" is not a graph function", options.func_name);
   }
   check_names(funcs, options.binding_map);
   return map_functions<FunctionNode>(module, [&](const Function& func) {

@@ -24,7 +24,7 @@ class Rewriter {
     const std::vector<Expr> outputs = this->outputs(binding, call, &args);
     if (call->args.size() > 2) {
       const Shape* numbers = known_shape(call->args[2]);
-      TILEWRIGHT_CHECK(numbers, "call_tir: tir_vars is no shape");
+      TILEWRIGHT_CHECK(numbers, "call_tir: tir_vars is not a shape");
       for (const PrimExpr& number : *numbers) args.push_back(int_value(number));
     }
     bindings_.push_back(effect(call_for_effect(call->args[0], std::move(args), call->span)));

@@ -294,7 +294,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
   Function only;
   if (!options.func_name.empty()) {
     only = ref_as<FunctionNode>(module->lookup(options.func_name));
-    if (!only) throw UserError("\"{}\" is no graph function", options.func_name);
+    if (!only) throw UserError("\"{}\" is not a graph function", options.func_name);
   }
   return map_functions<FunctionNode>(module, [&](const Function& func) {
     return only && func != only ? func : decomposed(module, func, options);

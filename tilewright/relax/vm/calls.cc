@@ -88,7 +88,7 @@ rt::Register FunctionCompiler::call_other(const CallNode* call) {
   if (name == "relax.call_pure_packed" || name == "relax.call_packed" ||
       name == "relax.call_inplace_packed") {
     const auto* outside = call->args.empty() ? nullptr : call->args[0].as<ExternFuncNode>();
-    if (!outside) throw InternalError("{}: the first argument is no name of a function", name);
+    if (!outside) throw InternalError("{}: the first argument is not the name of a function", name);
     return code_.call_packed(outside->global_symbol, operands(call->args, 1));
   }
   if (name == "relax.print" || name == "relax.assert_op")

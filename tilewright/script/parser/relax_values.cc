@@ -142,7 +142,7 @@ Value Parser::graph_subscript(const Value& base, const ast::Expr* expr) {
   const int64_t index = to_int(eval(expr->items[1]), expr->items[1]->place, "the index of a tuple");
   if (const auto* shape = tuple.as<relax::ShapeExprNode>()) {
     if (index < 0 || index >= static_cast<int64_t>(shape->values.size()))
-      throw UserError(span(expr), "the shape has {}, there is no number {}",
+      throw UserError(span(expr), "the shape has {}, there is no element {}",
                       count_text(shape->values.size(), "dimension"), index);
     return shape->values[static_cast<size_t>(index)];
   }
@@ -150,13 +150,13 @@ Value Parser::graph_subscript(const Value& base, const ast::Expr* expr) {
   const ir::Type type = relax::type_of(leaf);
   if (const auto* elements = type.as<ir::TupleTypeNode>()) {
     if (index < 0 || index >= static_cast<int64_t>(elements->elements.size()))
-      throw UserError(span(expr), "the tuple has {} element{}, there is no number {}",
+      throw UserError(span(expr), "the tuple has {} element{}, there is no element {}",
                       elements->elements.size(), elements->elements.size() == 1 ? "" : "s", index);
     return relax::TupleGetItemNode::make(leaf, index, elements->elements[static_cast<size_t>(index)],
                                          span(expr));
   }
   if (type && !is<ir::ObjectTypeNode>(type))
-    throw UserError(span(expr), "{} is no tuple", describe(base))
+    throw UserError(span(expr), "{} is not a tuple", describe(base))
         .help("take a part of a tensor with R.strided_slice or R.take");
   return relax::TupleGetItemNode::make(leaf, index, ir::Type(relax::object_type()), span(expr));
 }

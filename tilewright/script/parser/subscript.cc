@@ -167,7 +167,7 @@ Value element(Parser& parser, const Sequence& list, const Expr* expr) {
   }
   const int64_t n = position(index, 0);
   if (n < 0 || n >= size)
-    throw UserError(parser.span(index), "the list has {} element{}, there is no number {}", size,
+    throw UserError(parser.span(index), "the list has {} element{}, there is no element {}", size,
                     size == 1 ? "" : "s", n);
   return list.items[static_cast<size_t>(n)];
 }

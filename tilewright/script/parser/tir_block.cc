@@ -208,10 +208,10 @@ Value axis_remap(Parser& parser, Args& args) {
       case 'C': type = IterType::kScan; break;
       case 'O': type = IterType::kOpaque; break;
       default:
-        throw UserError(
-            parser.span(kinds_arg.place),
-            "T.axis.remap: '{}' is no kind of axis; they are S (spatial), R (reduce), C (scan), O (opaque)",
-            kinds[n]);
+        throw UserError(parser.span(kinds_arg.place),
+                        "T.axis.remap: '{}' is not a kind of axis; they are S (spatial), R (reduce), C "
+                        "(scan), O (opaque)",
+                        kinds[n]);
     }
     result.items.push_back(define_axis(parser, args, args.hint(n),
                                        make_range(loop->second.min, loop->second.extent), values[n], type));

@@ -111,7 +111,7 @@ Value iter_var(Parser& parser, Args& args) {
                                tag ? parser.to_string(tag->value, tag->place, "thread_tag") : std::string());
   }
   throw UserError(parser.span(kind_arg.place),
-                  "\"{}\" is no kind of axis; they are DataPar, CommReduce, Ordered, Opaque, ThreadIndex",
+                  "\"{}\" is not a kind of axis; they are DataPar, CommReduce, Ordered, Opaque, ThreadIndex",
                   kind);
 }
 
