@@ -188,7 +188,7 @@ class KillCheck {
     }
   }
 
-  // `killed` is `var` itself, or a value that it holds.
+  // `ended` is `var` itself, or a value that it holds.
   void check(const VarBaseNode* var, const VarBaseNode* ended, const CallNode* user) const {
     const auto kill = killed_.find(ended);
     if (kill == killed_.end()) return;

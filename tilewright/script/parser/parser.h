@@ -84,7 +84,7 @@ class Parser {
   AttrMap to_attrs(const Value& value, Place place);
   const Sequence& to_sequence(const Value& value, Place place, std::string_view what);
 
-  /// The macro that the call `expr` names, or null; module.cc and Python define macros.
+  /// The macro that `call` names, or null; module.cc and Python define macros.
   Ref<Macro> macro_of(const ast::Expr* call) const;
 
   [[noreturn]] void unknown_name(std::string_view name, Place place);

@@ -79,7 +79,7 @@ Value scalar_of_dtype(Parser& parser, DataType dtype, Args& args) {
   args.done();
   if (arg && !arg->value.is_none()) return converted(parser, dtype, *arg, true);
   const std::string name = name_or(args, "v");
-  // if `m` was written as a string in a shape, e.g.  T.Buffer(("m",), ...), this is the same variable
+  // if `m` was written as a string in a shape, e.g. T.Buffer(("m",), ...), this is the same variable
   if (parser.tir && !args.hint().empty()) {
     if (auto known = parser.tir->dims.find(name);
         known != parser.tir->dims.end() && known->second->dtype == dtype) {
