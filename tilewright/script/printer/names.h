@@ -15,7 +15,7 @@ class NameTable {
  public:
   /// Names `node` by `hint` as a Python identifier, with _1, _2, ... if it is taken or reserved.
   const std::string& define(const ir::Object* node, std::string_view hint);
-  /// Gives `node` a spelling that takes no name, e.g.  `A.data`.
+  /// Gives `node` a spelling that takes no name, e.g. `A.data`.
   void define_as(const ir::Object* node, std::string text);
   /// The name of `node`, or null.
   const std::string* find(const ir::Object* node) const;
