@@ -172,7 +172,7 @@ def main(a: T.Buffer((64,), "{a}"), b: T.Buffer((64,), "{b}"), c: T.Buffer((16,)
         ),
         (
             ("int8", "int8", "int32", 8),
-            "dot_add of int8x8 and int8x64 to int32x16: the numbers of lanes do not fit\n{}"
+            "dot_add of int8x8 and int8x64 to int32x16: the lane counts do not match\n{}"
             "help: b has a group of lanes for each lane of the sum, a has as many or one group",
         ),
     ],

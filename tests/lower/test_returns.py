@@ -193,7 +193,7 @@ def test_a_call_of_a_function_that_says_nothing_of_its_result():
     with pytest.raises(tilewright.UserError) as error:
         parse(RECURSION.format(g="", f="", in_g="n", in_f="n * M.f(n - 1)"))
     assert str(error.value) == (
-        "error: what function f returns is not known here\n"
+        "error: the result type of function f is not known here\n"
         "  <script>:9:16\n"
         "   9 |         return n * M.f(n - 1)\n"
         "     |                ^^^^^^^^^^^^^^\n"
@@ -215,7 +215,7 @@ def main(A: T.Buffer((8,), "float32"), n: T.int32):
     with pytest.raises(tilewright.UserError) as refused:
         parse(text)
     lines = str(refused.value).splitlines()
-    assert lines[0] == "error: a return without a value stands only at the end of a function"
+    assert lines[0] == "error: a return without a value is allowed only at the end of a function"
     assert "   5 |         return" in lines
     assert lines[-1] == "help: write T.evaluate(T.ret(0)), or put what follows it under a condition"
     at_the_end = text.replace("    if n < 5:\n        return\n", "") + "    return\n"

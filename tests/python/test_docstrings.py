@@ -95,9 +95,9 @@ def test_graph_operators_name_arguments_attributes_and_source():
     from tilewright import relax
 
     assert relax.op.image.affine_grid.__doc__ == (
-        "The grid of an affine map of a picture or volume.\n\n"
+        "The grid of an affine map of an image or volume.\n\n"
         "data, size  by position or name\n"
-        "align_corners  whether -1 and 1 are middles of corner elements, else the edges of the picture (bool)\n"
+        "align_corners  whether -1 and 1 are centres of corner elements, else the edges of the image (bool)\n"
         "Source  torch.nn.functional (grid_sample, affine_grid)"
     )
     assert "strides  step of the window" in relax.op.nn.conv2d.__doc__

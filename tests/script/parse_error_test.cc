@@ -81,8 +81,8 @@ TEST(ParseError, Statements) {
       {"for i in range(1.5):\n    pass",
        "error: the bounds of a loop have dtype float32, expected an integer"},
       {"for i in range(0, 8, 0):\n    pass", "error: a loop with step 0"},
-      {"with T.init():\n    pass", "error: T.init stands only inside a block"},
-      {"T.where(n > 0)", "error: T.where stands only inside a block"},
+      {"with T.init():\n    pass", "error: T.init is allowed only inside a block"},
+      {"T.where(n > 0)", "error: T.where is allowed only inside a block"},
       {"with T.block(\"b\"):\n    T.reads()\n    T.reads()", "error: block \"b\" has T.reads twice"},
       {"with T.block(\"b\"):\n    T.writes()\n    T.writes()", "error: block \"b\" has T.writes twice"},
       {"with T.block(\"b\"):\n    v = T.axis.remap(\"S\", [n])",
@@ -105,13 +105,13 @@ TEST(ParseError, Statements) {
       {"T.evaluate()", "error: T.evaluate: argument value is missing"},
       {"T.evaluate(1, valu=2)", "error: T.evaluate has no argument valu"},
       {"x = T.call_extern(\"f\", n)", "error: T.call_extern: the dtype of the result is missing"},
-      {"import os", "error: an import cannot stand inside a T.prim_func"},
+      {"import os", "error: an import is not allowed inside a T.prim_func"},
       {"x = y = (", "error: this ( is never closed"},
       {"x = 'abc", "error: the string is never closed"},
       {"x = 1 +", "error: expected an expression, found the end of the line"},
       {"try:\n    pass", "error: \"try\" is not part of TVMScript"},
       {"x = [i for i in range(3)]",
-       "unsupported: this expression is evaluated by Python, and there is none here"},
+       "unsupported: this expression needs Python to evaluate it, which is not available here"},
   };
   for (const auto& [body, expected] : cases) EXPECT_EQ(first_line(with_body(body)), expected) << body;
 }
@@ -121,7 +121,8 @@ TEST(ParseError, Definitions) {
   EXPECT_EQ(first_line("@T.prim_func\ndef f(a):\n    pass\n"), "error: parameter a has no type");
   EXPECT_EQ(first_line("@T.prim_func\ndef f(a: T.int32, a: T.int32):\n    pass\n"),
             "error: two parameters are called a");
-  EXPECT_EQ(first_line("@T.prim_func\ndef f(a: 5):\n    pass\n"), "error: 5 is no type of a parameter");
+  EXPECT_EQ(first_line("@T.prim_func\ndef f(a: 5):\n    pass\n"),
+            "error: 5 cannot be the type of a parameter");
   EXPECT_EQ(first_line("@I.ir_module\nclass M:\n    @T.prim_func\n    def f():\n        pass\n    "
                        "@T.prim_func\n    def f():\n        pass\n"),
             "error: the module has two functions called f");
@@ -140,7 +141,7 @@ TEST(ParseError, Graphs) {
        "error: z is not assigned in the dataflow block"},
       {"    for i in range(3):\n        pass\n    return x\n", "error: a graph has no loops"},
       {"    return x\n    y = x\n", "error: nothing can follow the return"},
-      {"    return x[0]\n", "error: graph value x is no tuple"},
+      {"    return x[0]\n", "error: graph value x is not a tuple"},
       {"    k = T.int64()\n    y = R.call_dps_packed(\"g\", (x,), R.Tensor((k,), \"float32\"))\n    return "
        "y\n",
        "error: dimension k is used, but no parameter or R.match_cast defines it"},

@@ -240,7 +240,7 @@ TEST(CreatePrimFunc, ReductionInsideAnExpression) {
       te::compute(dims({5}, kInt32), [&](Var i) { return te::sum(m.a(i, m.k->var), {m.k}) + float_imm(1); },
                   {.name = "D"});
   EXPECT_EQ(error_of([&] { te::create_prim_func({m.a, d}); }),
-            "create_prim_func: a reduction is only part of the body of D\nhelp: compute the reduction into a "
+            "create_prim_func: a reduction must be the whole body of D\nhelp: compute the reduction into a "
             "tensor of its own");
 }
 
@@ -250,7 +250,8 @@ TEST(CreatePrimFunc, UnknownVariable) {
   Tensor b = te::compute({n}, [&](Var i) { return a(i); }, {.name = "B"});
   Tensor c = te::compute(dims({5}), [&](Var i) { return b(i); }, {.name = "C"});
   EXPECT_EQ(error_of([&] { te::create_prim_func({a, c}); }),
-            "create_prim_func: B uses variable n, which is no argument and no dimension of one\nhelp: pass n "
+            "create_prim_func: B uses variable n, which is neither an argument nor a dimension of one\nhelp: "
+            "pass n "
             "among the arguments");
 }
 

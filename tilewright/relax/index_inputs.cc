@@ -11,11 +11,11 @@
 namespace tilewright::relax {
 namespace {
 
-/// An operator that takes indices of its argument 0.
+/// An operator whose argument 0 is indexed.
 struct Indexing {
   std::string_view op;
-  size_t indices;              // which argument they are: a tensor, or a tuple of them
-  std::string_view axis = {};  // the attribute that says which dimension they index; empty: several
+  size_t indices;              // the argument that holds the indices: a tensor, or a tuple of tensors
+  std::string_view axis = {};  // the attribute with the indexed dimension; empty: several are
 };
 constexpr Indexing kIndexing[] = {
     {"relax.take", 1, "axis"}, {"relax.gather_elements", 1, "axis"},
@@ -24,7 +24,7 @@ constexpr Indexing kIndexing[] = {
     {"relax.scatter_nd", 1},
 };
 
-// Whose results hold elements of their arguments.
+// Operators whose results hold elements of their arguments.
 constexpr std::string_view kMoves[] = {
     "relax.astype",       "relax.reshape",         "relax.squeeze",      "relax.expand_dims",
     "relax.permute_dims", "relax.broadcast_to",    "relax.flatten",      "relax.concat",
@@ -32,7 +32,7 @@ constexpr std::string_view kMoves[] = {
     "relax.repeat",       "relax.strided_slice",   "relax.where",        "relax.take",
     "relax.gather_nd",    "relax.gather_elements", "relax.index_tensor", "relax.dynamic_strided_slice"};
 
-// By which numbers become others; of zeros they are small ones.
+// Operators that compute new indices from others; from zeros they compute small values.
 constexpr std::string_view kArithmetic[] = {"relax.add",          "relax.subtract",  "relax.multiply",
                                             "relax.mod",          "relax.floor_mod", "relax.minimum",
                                             "relax.maximum",      "relax.clip",      "relax.negative",
@@ -54,7 +54,7 @@ int64_t least_of(const Shape& extents) {
 
 class Bounds {
  public:
-  // In reverse: what a value is used for is known before it.
+  // Visits bindings in reverse, so that the uses of a value are known before its binding is visited.
   void sequence(const SeqExprNode* body) {
     for (const BindingBlock& block : std::views::reverse(body->blocks)) {
       for (const Binding& each : std::views::reverse(block->bindings)) binding(each.get());

@@ -1,4 +1,4 @@
-// Which parameters of a graph function are indices, so that numbers can be made up that it takes.
+// Finds the parameters of a graph function that are indices, so that valid random inputs can be generated.
 #pragma once
 #include <map>
 
@@ -6,9 +6,10 @@
 
 namespace tilewright::relax {
 
-/// The parameters of `func`, by number, whose elements are indices, as they are or after casts, moves and
-/// arithmetic, with a bound: numbers from 0 up to it, without it, are legal as far as extents are known; 1
-/// where an extent is open, and behind arithmetic.  Local functions and calls of others are not looked into.
+/// The parameters of `func`, by position, whose elements are used as indices, directly or after casts, moves
+/// and arithmetic, with a bound: values from 0 to below it are valid as far as extents are known.  The bound
+/// is 1 where an extent is open, and after arithmetic.  Local functions and calls of
+/// other functions are ignored.
 std::map<size_t, int64_t> index_inputs(const Function& func);
 
 }  // namespace tilewright::relax

@@ -18,7 +18,7 @@ bool is_int(const ObjectRef& value) {
 }
 bool is_text(const ObjectRef& value) { return is<StringImmNode>(value); }
 
-// Whether an option of the type that its schema names may have the value.
+// True if an option of the type that its schema names may have the value.
 bool fits(const ObjectRef& value, std::string_view type) {
   if (type == "bool") return value.as<IntImmNode>() && value.as<IntImmNode>()->dtype.is_bool();
   if (type == "int" || type == "int | None") return is_int(value);
@@ -79,44 +79,44 @@ void check_context(const ir::PassContext& context) {
 
 Pipeline default_pipeline() {
   return {
-      {&find_pass("resolve_extern_funcs"), {}},  // 0  a call says which function it calls
-      {&find_pass("lambda_lift"), {}},       // 0  functions inside of functions are functions of the module
-      {&find_pass("require_extents"), {}},   // 0  as the user's operators need them
-      {&find_pass("to_dataflow"), {}},       // 1  the passes below work on dataflow blocks
-      {&find_pass("integer_products"), {}},  // 2  before weights are folded to floats
-      {&find_pass("fuse_dequantize_matmul"), {}},  // 2  the same
-      {&find_pass("fold_constant"), {}},           // 1  weights that are moved or converted are constants
-      {&find_pass("remove_identities"), {}},       // 1
-      {&find_pass("fold_batch_norm"), {}},         // 2  leaves new arithmetic of constants
-      {&find_pass("dead_code_elimination"), {}},   // 1  and convolutions without their scales
-      {&find_pass("fold_constant"), {}},           // 1  weights with their scales, those without them go
-      {&find_pass("convert_layout"), {}},          // 2  channels last; permutes of weights are constants, too
-      {&find_pass("fold_constant"), {}},           // 1  which are computed here
-      {&find_pass("remove_identities"), {}},       // 1  permutes back and forth
-      {&find_pass("dead_code_elimination"), {}},   // 1  what nobody reads has no wishes
-      {&find_pass("quantize_weights"), {}},        // 0  weights are as they will be read
+      {&find_pass("resolve_extern_funcs"), {}},    // 0  calls name the function they call
+      {&find_pass("lambda_lift"), {}},             // 0  local functions become functions of the module
+      {&find_pass("require_extents"), {}},         // 0  states the requirements of the user's operators
+      {&find_pass("to_dataflow"), {}},             // 1  the passes below work on dataflow blocks
+      {&find_pass("integer_products"), {}},        // 2  before weights are folded to floats
+      {&find_pass("fuse_dequantize_matmul"), {}},  // 2  before weights are folded to floats
+      {&find_pass("fold_constant"), {}},      // 1  weights that are permuted or converted become constants
+      {&find_pass("remove_identities"), {}},  // 1
+      {&find_pass("fold_batch_norm"), {}},    // 2  leaves new arithmetic on constants
+      {&find_pass("dead_code_elimination"), {}},  // 1  drops convolutions without their scales
+      {&find_pass("fold_constant"), {}},          // 1  scales the weights; unscaled weights are dropped
+      {&find_pass("convert_layout"), {}},         // 2  channels last; adds permutes of weights
+      {&find_pass("fold_constant"), {}},          // 1  permutes the weights
+      {&find_pass("remove_identities"), {}},      // 1  permutes that cancel out
+      {&find_pass("dead_code_elimination"), {}},  // 1  drop dead values so that they do not influence layouts
+      {&find_pass("quantize_weights"), {}},       // 0  weights are in their final layout
       {&find_pass("fuse_dequantize_matmul"), {}},  // 2
-      {&find_pass("fuse_attention"), {}},          // 2  stays in its dtype
-      {&find_pass("precision"), {}},               // 0  weights are rounded now
-      {&find_pass("sink_reshapes"), {}},           // 2  products and what follows them have one shape
+      {&find_pass("fuse_attention"), {}},          // 2  attention keeps its dtype
+      {&find_pass("precision"), {}},               // 0  rounds weights
+      {&find_pass("sink_reshapes"), {}},           // 2  gives products and the operators after them one shape
       {&find_pass("remove_identities"), {}},       // 1  views of views
-      {&find_pass("eliminate_common_subexpr"), {}},  // 1  which are the same for all users of a value
+      {&find_pass("eliminate_common_subexpr"), {}},  // 1  equal views for all users of a value
       {&find_pass("winograd"), {}},                  // 2  needs constant weights, channels last
       {&find_pass("legalize_ops"), {}},              // 0  from here on computation is in loop programs
-      {&find_pass("dead_code_elimination"), {}},     // 1  what nobody uses does not keep others from fusing
+      {&find_pass("dead_code_elimination"), {}},     // 1  unused values would prevent fusion
       {&find_pass("fuse_ops"), {}},                  // 2
       {&find_pass("fuse_tir"), {}},                  // 2
-      {&find_pass("alias_slices"), {}},              // 2  programs are as they stay
+      {&find_pass("alias_slices"), {}},              // 2  programs do not change any more
       {&find_pass("dead_code_elimination"), {}},     // 1  programs that were merged into others
   };
 }
 
 Pipeline lowering_pipeline() {
   return {
-      {&find_pass("to_non_dataflow"), {}},           // what follows has effects
+      {&find_pass("to_non_dataflow"), {}},           // the following statements have effects
       {&find_pass("call_tir_rewrite"), {}},          // every tensor is allocated by a statement
-      {&find_pass("static_plan_block_memory"), {}},  // those that do not outlive the call, in one storage
-      {&find_pass("kill_after_last_use"), {}},       // others are given back early
+      {&find_pass("static_plan_block_memory"), {}},  // tensors that do not outlive the call, in one storage
+      {&find_pass("kill_after_last_use"), {}},       // frees the others early
       {&find_pass("lower_runtime_builtin"), {}},
   };
 }

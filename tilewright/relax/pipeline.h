@@ -1,7 +1,8 @@
-// What happens to a graph on its way to the virtual machine; docs/graph-passes.md tells it to users.
+// The passes that a graph goes through on its way to the virtual machine; docs/graph-passes.md describes
+// them.
 //   level 0  one loop program per operator
-//   level 1  also constants are folded, identities and dead code dropped; results stay the same to the bit
-//   level 2  also scales and batch norms go into weights, which changes rounding, and programs are fused;
+//   level 1  also folds constants and drops identities and dead code; results stay the same to the bit
+//   level 2  also folds scales and batch norms into weights, which changes rounding, and fuses programs;
 //            the default
 //   level 3  as 2
 #pragma once
@@ -12,7 +13,7 @@ namespace tilewright::relax {
 /// The passes that turn a graph module into call_tir form, in order.  Each runs at its own level and above.
 Pipeline default_pipeline();
 
-/// The passes that turn such a module into what vm_codegen takes, in order; at every level.
+/// The passes that turn such a module into the input of vm_codegen, in order; at every level.
 Pipeline lowering_pipeline();
 
 }  // namespace tilewright::relax

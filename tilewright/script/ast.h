@@ -1,5 +1,5 @@
-// The syntax tree of the Python subset that TVMScript uses: what was written, before any meaning.
-// Nodes live in a Tree and point into it and into the text; every one knows its place.
+// The syntax tree of the Python subset that TVMScript uses, without any meaning of names or calls.
+// Nodes live in a Tree and point into it and into the text; every node knows its place in the text.
 #pragma once
 #include <deque>
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace tilewright::script::ast {
 
-/// Wide enough for what Python programs write; beyond is refused.
+/// Wide enough for the integers that Python programs write; larger ones are refused.
 __extension__ using PyInt = __int128;
 
 enum class ExprKind : uint8_t {
@@ -37,7 +37,7 @@ enum class ExprKind : uint8_t {
   kList,
   kDict,     // items[2 n] : items[2 n + 1]; the key is null for **value
   kStarred,  // *items[0]
-  kOpaque,   // comprehensions, f-strings and the like: known only by their text
+  kOpaque,   // comprehensions, f-strings and the like: only their text is kept
 };
 
 struct Expr;
@@ -50,7 +50,7 @@ struct Keyword {
 
 struct Expr {
   ExprKind kind;
-  uint32_t depth = 1;  // of the tree below
+  uint32_t depth = 1;  // of the tree below this node
   Place place;
   std::string_view text;
   std::string string;
@@ -102,13 +102,13 @@ struct Import {
 
 struct Stmt {
   StmtKind kind;
-  Place place;  // of the whole simple statement, or of the first line of a compound one
+  Place place;  // the whole simple statement, or the first line of a compound one
   std::string_view name;
   Place name_place;
   std::string_view op;
   std::vector<const Expr*> targets, decorators;
   const Expr* value = nullptr;
-  const Expr* annotation = nullptr;  // of kAnnAssign; the result of kFunction
+  const Expr* annotation = nullptr;  // the annotation of kAnnAssign, the result of kFunction
   const Expr* message = nullptr;
   std::vector<Param> params;
   std::vector<WithItem> items;
@@ -116,7 +116,7 @@ struct Stmt {
   Body body, orelse;
 };
 
-/// Owns a parsed text.
+/// A parsed text, which owns its nodes.
 struct Tree {
   explicit Tree(Ref<Source> source) : text(std::move(source)) {}
   Text text;
@@ -130,11 +130,11 @@ struct Tree {
 };
 
 /// The tree of a program.  Of a file's outermost statements only imports, `metadata = ...` and decorated
-/// functions and classes are read; the rest is Python's business and skipped.  Raises UserError with a caret
-/// where the text is not of the subset.
+/// functions and classes are parsed; all others are plain Python and skipped.  Raises UserError with a caret
+/// where the text is not in the subset.
 std::unique_ptr<Tree> parse_program(Ref<Source> source);
 
-/// The expression that is all of the text.
+/// Parses a text that is one expression.
 const Expr* parse_expression(Tree* tree);
 
 /// "a.b.c" for a chain of attributes over a name, else empty.

@@ -1,4 +1,4 @@
-// Names, literals and what stands in brackets.
+// Names, literals and bracketed expressions.
 #include <algorithm>
 #include <charconv>
 
@@ -155,7 +155,7 @@ const Expr* AstParser::parse_number() {
     const char* end = digits.data() + digits.size();
     const auto result = std::from_chars(digits.data(), end, expr->real);
     if (result.ec == std::errc::result_out_of_range) fail(place, "the number does not fit in 64 bits");
-    if (result.ptr != end) fail(place, "this is no number");
+    if (result.ptr != end) fail(place, "this is not a number");
   } else {
     int base = 10;
     size_t begin = 0;
@@ -163,13 +163,13 @@ const Expr* AstParser::parse_number() {
       base = digits[1] == 'x' || digits[1] == 'X' ? 16 : digits[1] == 'o' || digits[1] == 'O' ? 8 : 2;
       begin = 2;
     }
-    if (begin == digits.size()) fail(place, "this is no number");
+    if (begin == digits.size()) fail(place, "this is not a number");
     for (size_t n = begin; n < digits.size(); ++n) {
       const char lower = static_cast<char>(digits[n] | 0x20);
       const int digit = digits[n] >= '0' && digits[n] <= '9' ? digits[n] - '0'
                         : lower >= 'a' && lower <= 'f'       ? lower - 'a' + 10
                                                              : 99;
-      if (digit >= base) fail(place, "this is no number");
+      if (digit >= base) fail(place, "this is not a number");
       expr->integer = expr->integer * base + digit;
       if (expr->integer >> 64) fail(place, "the number does not fit in 64 bits");
     }

@@ -1,4 +1,4 @@
-// Expressions of the Python subset, by precedence.
+// Expressions of the Python subset, by operator precedence.
 #include <algorithm>
 
 #include "tilewright/script/ast_parser.h"
@@ -152,7 +152,7 @@ const Expr* AstParser::parse_not() {
   return expr;
 }
 
-// The comparison operator here, taken; empty if there is none.
+// Consumes and returns the comparison operator at this position; empty if there is none.
 std::string_view AstParser::compare_operator() {
   for (std::string_view op : {"<", "<=", ">", ">=", "==", "!="}) {
     if (accept_op(op)) return op;
@@ -207,7 +207,7 @@ const Expr* AstParser::parse_unary() {
   if (!is_op("**")) return base;
   Nesting nesting(this);
   advance();
-  const Expr* exponent = parse_unary();  // binds tighter than a minus before it, looser than one after
+  const Expr* exponent = parse_unary();  // binds more tightly than a minus before it, less than one after it
   Expr* expr = make(ExprKind::kBinary, base->place.to(exponent->place), {base, exponent});
   expr->text = "**";
   return expr;
@@ -266,7 +266,7 @@ const Expr* AstParser::parse_call(const Expr* func) {
   expect_op(")", "after the arguments");
   open_brackets_.pop_back();
   const Place place = func->place.to(last_place());
-  for (const Keyword& keyword : keywords) items.push_back(keyword.value);  // counted for depth, then dropped
+  for (const Keyword& keyword : keywords) items.push_back(keyword.value);  // counted for depth, then removed
   Expr* call = make(ExprKind::kCall, place, std::move(items));
   call->items.resize(call->items.size() - keywords.size());
   call->keywords = std::move(keywords);

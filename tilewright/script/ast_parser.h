@@ -1,4 +1,4 @@
-// The recursive descent over tokens, shared by ast_expr.cc and ast_stmt.cc.
+// The recursive descent parser over tokens, shared by ast_atom.cc, ast_expr.cc and ast_stmt.cc.
 #pragma once
 #include "tilewright/script/ast.h"
 #include "tilewright/support/error.h"
@@ -12,7 +12,7 @@ class AstParser {
   const Expr* parse_only_expression();
 
  private:
-  // Brackets, blocks and operators may nest this deep; each level costs some frames of every later recursion.
+  // Limits of nesting: each level costs a few stack frames in every later recursion.
   static constexpr uint32_t kMaxNesting = 200, kMaxExprDepth = 500;
 
   // ---- tokens
@@ -65,7 +65,7 @@ class AstParser {
   const Expr* parse_braces();
   const Expr* parse_strings();
   const Expr* parse_number();
-  // `for ...` of a comprehension: skips to the bracket that closes; the result spans [open, close].
+  // A comprehension: skips from its `for` to the closing bracket; the result spans [open, close].
   const Expr* opaque_until(Place open, std::string_view close);
   bool at_comprehension() const {
     return is_word("for") || (is_word("async") && tree_.text.at(next_token().place) == "for");
@@ -101,7 +101,7 @@ class AstParser {
 
 /// The value of a string token, quotes, prefix and escapes resolved.
 std::string decode_string(std::string_view token);
-/// Whether the token is an f-string or bytes, whose value only Python can tell.
+/// True if the token is an f-string or bytes, whose value only Python can compute.
 bool is_opaque_string(std::string_view token);
 
 }  // namespace tilewright::script::ast

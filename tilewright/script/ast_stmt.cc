@@ -6,8 +6,7 @@
 namespace tilewright::script::ast {
 namespace {
 
-// Decorators whose functions and classes are programs of ours; with any other, the definition is plain
-// Python.
+// The decorators of TVMScript functions and classes; definitions with any other decorator are plain Python.
 constexpr std::string_view kDecorators[] = {"ir_module", "prim_func", "function",
                                             "macro",     "inline",    "rewriter"};
 
@@ -85,7 +84,7 @@ void AstParser::parse_line(Body* out) {
   }
 }
 
-// `: line` or `:` and indented lines.  Ends the place of `owner` at the colon.
+// Parses `: line`, or `:` and indented lines.  Ends the place of `owner` at the colon.
 Body AstParser::parse_body(Stmt* owner) {
   expect_op(":", "before the body");
   if (owner) owner->place = owner->place.to(last_place());
@@ -175,8 +174,8 @@ const Stmt* AstParser::parse_expr_statement() {
   return stmt;
 }
 
-// A decorated definition; null if none of the decorators is ours, then it has been skipped.  Nothing (`pass`)
-// stands for a function that stays Python.
+// A decorated definition; null, after skipping it, if none of the decorators is of TVMScript.  A function
+// that stays Python is replaced by `pass`.
 const Stmt* AstParser::parse_decorated() {
   std::vector<const Expr*> decorators;
   bool ours = false, is_python = false;
@@ -291,7 +290,8 @@ WithItem AstParser::parse_with_item() {
 const Stmt* AstParser::parse_with() {
   Stmt* stmt = make_stmt(StmtKind::kWith);
   advance();
-  // `with (a as b, c as d):` and `with (a, b) as c:` both open with a bracket; only `as` or `,` inside tells
+  // `with (a as b, c as d):` and `with (a, b) as c:` both begin with a bracket; only
+  // `as` or `,` inside tell which
   const size_t begin = pos_;
   bool in_brackets = false;
   if (is_op("(")) {

@@ -1,4 +1,4 @@
-// String tokens to their values.
+// Decodes string tokens.
 #include "tilewright/script/ast_parser.h"
 
 namespace tilewright::script::ast {
@@ -29,7 +29,8 @@ void append_utf8(std::string* out, uint32_t code) {
   }
 }
 
-// \xHH, \uHHHH, \UHHHHHHHH: `digits` hexadecimal digits at the start of `rest`; false if they are not there.
+// Appends \xHH, \uHHHH, \UHHHHHHHH: `digits` hexadecimal digits at the start of `rest`;
+// false if there are fewer.
 bool append_hex(std::string* out, std::string_view rest, size_t digits) {
   if (rest.size() < digits) return false;
   uint32_t code = 0;
@@ -41,7 +42,7 @@ bool append_hex(std::string* out, std::string_view rest, size_t digits) {
   return true;
 }
 
-// Appends the character after a backslash; returns how many bytes of `rest` it took.
+// Appends the character that an escape stands for; returns the number of bytes of `rest` after the backslash.
 size_t append_escape(std::string* out, std::string_view rest) {
   constexpr std::string_view kNames = "ntrbfav0\\'\"";
   constexpr std::string_view kValues("\n\t\r\b\f\a\v\0\\'\"", 11);

@@ -69,7 +69,7 @@ class Lexer {
     tokens_.push_back({kind, {static_cast<uint32_t>(begin), static_cast<uint32_t>(pos_)}, problem});
   }
 
-  // Spaces, form feeds, comments and `\` before a line end.
+  // Skips spaces, form feeds, comments and a `\` before a line end.
   void skip_blanks() {
     while (!at_end()) {
       const char c = peek();
@@ -144,7 +144,7 @@ class Lexer {
     read_operator(begin);
   }
 
-  // Length of the letters before a quote ("r" of r"..."), or npos if no string starts here.
+  // The length of the letters before a quote ("r" of r"..."), or npos if no string starts here.
   size_t string_prefix() const {
     size_t n = 0;
     while (n < 2 && peek(n) && std::string_view("rRbBfFuU").find(peek(n)) != std::string_view::npos) ++n;
@@ -196,7 +196,7 @@ class Lexer {
     }
     if (is_name_start(peek())) {
       while (is_name_part(peek())) ++pos_;
-      return push(TokenKind::kInvalid, begin, "this is no number");
+      return push(TokenKind::kInvalid, begin, "this is not a number");
     }
     push(is_float ? TokenKind::kFloat : TokenKind::kInt, begin);
   }

@@ -1,6 +1,6 @@
-// Text into tokens: the lexical rules of Python that TVMScript uses (indentation, line joining, comments,
-// strings). Nothing is raised here: what is no token becomes a kInvalid token, so that a reader of a whole
-// file may skip it.
+// The lexer: text to tokens, by the lexical rules of Python that TVMScript uses (indentation, line joining,
+// comments, strings).  It raises no error: text that is no token becomes a kInvalid token, so that a reader
+// of a whole file may skip it.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -15,7 +15,7 @@ struct Place {
   Place to(Place last) const { return {begin, last.end}; }
 };
 
-/// A source with its line starts: turns places into spans.
+/// A source with the starts of its lines: converts places to spans.
 class Text {
  public:
   /// Raises UserError when the text has 2^31 bytes or more.
@@ -47,13 +47,13 @@ enum class TokenKind : uint8_t {
 struct Token {
   TokenKind kind;
   Place place;
-  const char* problem = nullptr;  // of kInvalid
+  const char* problem = nullptr;  // the error of a kInvalid token
 };
 
-/// Whether `text` is one name.
+/// True if `text` is one identifier.
 bool is_name(std::string_view text);
 
-/// All tokens, ending with kEnd.  The first line sets the outermost indentation.
+/// All tokens, ending with kEnd.  The indentation of the first line is the outermost one.
 std::vector<Token> tokenize(const Text& text);
 
 }  // namespace tilewright::script

@@ -1,5 +1,5 @@
-// Programs as TVMScript text: the inverse of parse.h.  parse(print(x)) equals x for every module and
-// function, in every dialect but "2022", whose published form leaves out types.
+// Prints programs as TVMScript: the inverse of parse.h.  parse(print(x)) equals x for every module and
+// function, in every dialect but "2022", whose published form omits types.
 #pragma once
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ struct PrintOptions {
   std::string tir_alias = "T";
   std::string relax_alias = "R";
   std::string module_name = "Module";
-  /// Nodes that get ^^^^ under their text.
+  /// Nodes whose text is underlined by ^^^^.
   std::vector<ObjectRef> underline = {};
 
   static constexpr auto fields() {
@@ -40,11 +40,11 @@ struct PrintOptions {
   }
 };
 
-/// `node` as text, ending with a newline if it is a statement, function or module: an expression, region,
-/// buffer, type or any other node is one line without.  Raises UserError for an unknown dialect.
+/// `node` as text.  A statement, function or module ends with a newline; an expression, region, buffer, type
+/// or any other node is one line without a newline.  Raises UserError for an unknown dialect.
 std::string print(const ObjectRef& node, const PrintOptions& options = {});
 
-/// A text and where its nodes stand.  Errors in programs that nobody wrote point into it.
+/// A text and the places of its nodes.  Errors in programs without a source text point into it.
 class PrintedProgram {
  public:
   struct Place {
@@ -52,9 +52,9 @@ class PrintedProgram {
     uint32_t line, column, end_line, end_column;  // lines from 1, columns from 0, end exclusive
   };
   Ref<Source> source;         // the text
-  std::vector<Place> places;  // in order of their end; a node that is shared stands several times
-  /// The first place of `node`; an empty Span if it is not shown.  Of a loop or block it is the line that
-  /// opens it.
+  std::vector<Place> places;  // ordered by their end; a shared node has several
+  /// The first place of `node`; an empty Span if it is not in the text.  The place of a loop or block is its
+  /// first line.
   Span find(const ir::Object* node) const;
 };
 PrintedProgram print_with_places(const ObjectRef& node, const PrintOptions& options = {},

@@ -1,5 +1,5 @@
-// What an expression of a program means while it is parsed: a Python value (number, string, list, ...) or an
-// IR node. Python numbers stay numbers until they meet a typed expression, whose dtype they take.
+// The value of an expression while a program is parsed: a Python value (number, string, list, ...) or an IR
+// node.  Python numbers stay numbers until they meet a typed expression, whose dtype they take.
 #pragma once
 #include <functional>
 #include <optional>
@@ -15,32 +15,32 @@ using ir::ObjectRef;
 
 struct Value;
 
-/// The names of the program that can be seen at one place, innermost first.
+/// The names that are visible at one position of the program, innermost first.
 class Scope {
  public:
   virtual ~Scope() = default;
-  /// What `name` stands for, or null.
+  /// The value of `name`, or null.
   virtual const Value* find(std::string_view name) const = 0;
   virtual std::vector<std::string_view> names() const = 0;
 };
 
-/// The meaning of `text`, an expression whose first name the program does not define (a captured Python
-/// value, a helper's call, a comprehension); nothing when that name is unknown outside as well.  `scope`
-/// holds the program's own names.
+/// The value of `text`, an expression whose first name the program does not define (a captured Python value,
+/// a call of a helper, a comprehension); nullopt if that name is unknown outside as well.  `scope` holds the
+/// program's own names.
 using Resolver =
     std::function<std::optional<Value>(std::string_view text, const Span& span, const Scope& scope)>;
 
 struct Macro;
-/// The macro that `name` ("copy", "lib.copy") stands for outside of the program, or null.
+/// The macro called `name` ("copy", "lib.copy") outside of the program, or null.
 using MacroFinder = std::function<Ref<Macro>(std::string_view name)>;
 
-/// @T.macro def name(...): statements that are put where it is called.
+/// @T.macro def name(...): a call is replaced by its statements.
 struct Macro final : RefCounted {
-  Ref<Source> source;  // a text that defines it, perhaps among others
+  Ref<Source> source;  // the text that defines it, possibly with others
   std::string name;
-  bool is_hygienic = true;  // its names are those of where it was written; else those of where it is called
-  Resolver resolver;        // of what its text does not define; null: that of the caller
-  MacroFinder find_macro;   // as in ParseOptions; null: that of the caller
+  bool is_hygienic = true;  // uses the names where it was written; otherwise those where it is called
+  Resolver resolver;        // for names that its text does not define; null: the caller's resolver
+  MacroFinder find_macro;   // as in ParseOptions; null: the caller's
   std::vector<std::pair<std::string, std::string>> aliases;  // as in ParseOptions
 };
 
@@ -55,7 +55,7 @@ struct Sequence {
 struct Mapping {
   std::vector<std::pair<Value, Value>> items;
 };
-/// A[i, j:k] with at least one slice; parts may be null nodes.
+/// A[i, j:k] with at least one slice; start, stop and step may be null.
 struct BufferSlice {
   struct Part {
     ir::PrimExpr start, stop, step;  // an index has no stop
@@ -64,13 +64,13 @@ struct BufferSlice {
   ObjectRef buffer;
   std::vector<Part> parts;
 };
-/// lambda x: ..., evaluated where it is used
+/// lambda x: ..., which is evaluated where it is used
 struct LambdaValue {
   const ast::Expr* expr;
 };
-/// cls, or the class's own name: its attributes are the functions of the module
+/// cls, or the name of the class itself: its attributes are the functions of the module
 struct ModuleReference {};
-/// The buffer of T.allocate: its name may also stand for the pointer.
+/// The buffer of T.allocate: its name also stands for the pointer.
 struct AllocatedPointer {
   ObjectRef buffer;
 };
@@ -114,7 +114,7 @@ struct Value {
   bool is_none() const { return std::holds_alternative<None>(data); }
   /// A Python bool, int or float.
   bool is_number() const { return get<bool>() || get<PyInt>() || get<double>(); }
-  /// The node of kind N behind the value, or null.
+  /// The value as a node of kind N, or null.
   template <class N>
   const N* node() const {
     const ObjectRef* object = get<ObjectRef>();
@@ -126,7 +126,7 @@ struct Value {
   }
 };
 
-/// "the list [..]", "buffer A", "a string": what the value is, for messages.
+/// "the list [..]", "buffer A", "a string": a description of the value for messages.
 std::string describe(const Value& value);
 
 }  // namespace tilewright::script

@@ -21,7 +21,7 @@ std::vector<IterVar> make_axes(const Shape& shape, const std::vector<std::string
   return axes;
 }
 
-// A reduction of one value under a binary combination.
+// A reduction of one value by the binary operation `kind`.
 PrimExpr reduce_one(Kind kind, PrimExpr identity, PrimExpr source, std::vector<IterVar> axes,
                     PrimExpr condition, PrimExpr init) {
   CommReducer combiner =

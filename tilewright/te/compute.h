@@ -1,4 +1,4 @@
-// Building tensor expressions: placeholders, elementwise computations, reductions.
+// Functions that build tensor expressions: placeholders, elementwise computations, reductions.
 //   Tensor A = placeholder({n, m}, kFloat32, "A");
 //   IterVar k = reduce_axis(m, "k");
 //   Tensor C = compute({n}, [&](Var i) { return sum(A(i, k), {k}); }, {.name = "C"});
@@ -42,7 +42,7 @@ struct Named {
   AttrMap attrs = {};                        // copied to the block
   std::vector<std::string> axis_names = {};  // default i0, i1, ...
 };
-/// Called `name`; the block has a part in a computation that rules of schedules know as a whole
+/// The name of a computation whose block has `role` in a computation that rules of schedules treat as a whole
 /// (tir/block_roles.h).
 Named in_role(std::string name, std::string_view role);
 using ComputeBody = std::function<PrimExpr(const std::vector<Var>&)>;
@@ -81,12 +81,13 @@ Tensor compute(Shape shape, const F& body, Named named = {}) {
 IterVar reduce_axis(PrimExpr extent, std::string name = "rv");
 IterVar reduce_axis(Range dom, std::string name);
 
-// ---- reductions of `source` over `axes`; only the whole body of a computation may be one
-/// How values are combined: `combine(x, y)` on lists of equal length, `identity` its neutral elements.
+// ---- reductions of `source` over `axes`; a reduction must be the whole body of a computation
+/// The combiner `combine(x, y)` of two lists of equal length; `identity` are its neutral elements.
 CommReducer comm_reducer(
     const std::function<std::vector<PrimExpr>(const std::vector<Var>&, const std::vector<Var>&)>& combine,
     std::vector<PrimExpr> identity);
-/// The results of reducing several values at once.  `condition` (may be null) says which elements count.
+/// The results of reducing several values at once.  `condition` (may be null) selects
+/// the elements that count.
 std::vector<PrimExpr> reduce(const CommReducer& combiner, std::vector<PrimExpr> source,
                              std::vector<IterVar> axes, PrimExpr condition = {},
                              std::vector<PrimExpr> init = {});

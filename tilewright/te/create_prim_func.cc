@@ -15,7 +15,7 @@
 namespace tilewright::te {
 namespace {
 
-using TensorKey = std::pair<const Object*, int64_t>;  // operation and output number: the identity of a tensor
+using TensorKey = std::pair<const Object*, int64_t>;  // operation, output number: identifies a tensor
 
 TensorKey key_of(const TeTensorNode* tensor) { return {tensor->op.get(), tensor->value_index}; }
 
@@ -24,7 +24,7 @@ void for_each_read(const TeComputeNode* compute, const std::function<void(const 
     walk(value, [&](const ProducerLoadNode* load) { visit(load->producer.as<TeTensorNode>()); });
 }
 
-// Operations below `tensor`, producers first, each once.
+// Appends the operations that `tensor` depends on, producers first, each once.
 void collect_operations(const TeTensorNode* tensor, std::unordered_set<const Object*>* seen,
                         std::vector<Operation>* order) {
   if (!seen->insert(tensor->op.get()).second) return;
@@ -37,7 +37,7 @@ void collect_operations(const TeTensorNode* tensor, std::unordered_set<const Obj
 
 class Names {
  public:
-  // `base`, or base_1, base_2, ...: the first that is free.
+  // The first of `base`, base_1, base_2, ... that is free.
   std::string unique(const std::string& base) {
     std::string name = base;
     for (int n = 1; !taken_.insert(name).second; ++n) name = fmt::format("{}_{}", base, n);
@@ -83,7 +83,7 @@ class Lowering {
 
   const CreateOptions& options_;
   Names names_;
-  std::map<TensorKey, Buffer> buffers_;  // looked up only, never iterated
+  std::map<TensorKey, Buffer> buffers_;  // never iterated: the order of pointers is not defined
   std::vector<Var> params_;
   std::vector<Buffer> param_buffers_, intermediate_;
 };
@@ -120,7 +120,7 @@ void Lowering::add_parameters(const std::vector<ObjectRef>& args) {
   }
 }
 
-// Every variable must be an argument, an axis, or a dimension of a parameter.
+// Raises UserError unless every variable is an argument, an axis, or a dimension of a parameter.
 void Lowering::require_known_variables(const std::vector<Operation>& order) const {
   std::unordered_set<const Object*> known;
   for (const Var& param : params_) known.insert(param.get());
@@ -131,9 +131,9 @@ void Lowering::require_known_variables(const std::vector<Operation>& order) cons
   for (const Operation& op : order) {
     auto check = [&](const VarNode* var) {
       if (!known.count(var))
-        throw UserError(var,
-                        "create_prim_func: {} uses variable {}, which is no argument and no dimension of one",
-                        op->name, var->name_hint)
+        throw UserError(
+            var, "create_prim_func: {} uses variable {}, which is neither an argument nor a dimension of one",
+            op->name, var->name_hint)
             .help("pass {} among the arguments", var->name_hint);
     };
     if (const auto* external = op.as<TeExternNode>()) {
@@ -148,7 +148,7 @@ void Lowering::require_known_variables(const std::vector<Operation>& order) cons
       known.insert(axis->var.get());
     }
     for (const PrimExpr& value : compute->body) {
-      // inner definitions (reduction axes, lets, reducers) come first on the way down
+      // definitions inside (reduction axes, lets, reducers) are visited before their uses
       walk(
           value,
           [&](const ReduceNode* reduce) {
@@ -161,7 +161,7 @@ void Lowering::require_known_variables(const std::vector<Operation>& order) cons
   }
 }
 
-// A use inside the block: axes become block axes, tensors buffers, and index arithmetic follows their dtype.
+// `value` inside the block: block axes for axes, buffers for tensors; index arithmetic takes their dtype.
 PrimExpr Lowering::convert(const PrimExpr& value, const Axes& axes) const {
   return rewrite(
       value,
@@ -188,7 +188,7 @@ PrimExpr Lowering::convert(const PrimExpr& value, const Axes& axes) const {
       [&](auto& self, const CallNode* op) -> PrimExpr {
         Call changed = self.children(op);
         if (changed.get() == op || changed->args.empty()) return changed;
-        // the dtype of an index may have grown: follow the operands
+        // the dtype of an index may have become wider: use that of the operands
         const auto* name = op->op.template as<OpNode>();
         const BuiltinOp* builtin = name ? find_builtin(name->name) : nullptr;
         if (builtin && builtin->name == "if_then_else") {
@@ -218,7 +218,7 @@ Stmt Lowering::nest(const TeComputeNode* compute, const Axes& axes, const std::v
                     Stmt init, Stmt body) {
   std::vector<IterVar> block_axes = axes.block_axes;
   std::vector<PrimExpr> values = axes.values;
-  if (block_axes.empty()) {  // a scalar: one axis of extent 1, so that schedules have a block to speak of
+  if (block_axes.empty()) {  // a scalar: one axis of extent 1, so that schedules have a block to work on
     block_axes.push_back(IterVarNode::make(make_var("vi"), make_range(imm(0), imm(1)), IterType::kSpatial));
     values.push_back(imm(0));
   }
@@ -275,7 +275,7 @@ Stmt Lowering::lower_reduction(const TeComputeNode* compute, Axes& axes, const s
   std::vector<Stmt> inits;
   const bool has_no_terms = std::any_of(reduce.axis.begin(), reduce.axis.end(),
                                         [](const IterVar& axis) { return is_zero(axis->dom->extent); });
-  if (has_no_terms) {  // a block that never runs would leave the results as they are
+  if (has_no_terms) {  // a block that never runs would leave the results undefined
     for (size_t n = 0; n < outputs.size(); ++n) {
       const PrimExpr& identity = reduce.combiner->identity[n];
       inits.push_back(
@@ -306,8 +306,8 @@ void require_reduction_on_top(const TeComputeNode* compute) {
       throw UserError(value, "create_prim_func: {} mixes reductions with other values", compute->name);
     walk(value, [&](const ReduceNode* reduce) {
       if (reduce != value.get())
-        throw UserError(reduce, "create_prim_func: a reduction is only part of the body of {}", compute->name)
-            .help("compute the reduction into a tensor of its own");
+        throw UserError(reduce, "create_prim_func: a reduction must be the whole body of {}", compute->name)
+            .help("compute the reduction into a separate tensor");
     });
   }
 }
@@ -325,7 +325,7 @@ Stmt Lowering::lower(const TeComputeNode* compute) {
                                           : lower_values(compute, axes, outputs);
 }
 
-// Where an output goes: a parameter, or an intermediate buffer.
+// The buffer that holds an output: that of a parameter, or an intermediate one.
 Buffer Lowering::output(const Operation& op, size_t value_index, const Shape& shape, DataType dtype) {
   const auto number = static_cast<int64_t>(value_index);
   const auto found = buffers_.find({op.get(), number});

@@ -1,4 +1,4 @@
-// From tensor expressions to a loop program: one block per computation, named like its tensor.
+// Lowers tensor expressions to a loop program: one block per computation, named like its tensor.
 //   C = compute((n, m), lambda i, j: sum(A[i, k] * B[k, j], axis=k))    ->
 //   for i, j, k in T.grid(n, m, l):
 //       with T.block("C"):
@@ -12,13 +12,16 @@ namespace tilewright::te {
 
 struct CreateOptions {
   std::string global_symbol = "main";
-  DataType index_dtype = DataType::void_();  // of loops and axes; void: that of the extents
+  DataType index_dtype = DataType::void_();  // of loops and axes; void: the dtype of the extents
 };
 
-/// The function that computes the tensors among `args` from the placeholders among them.  args: te tensors,
-/// and scalar tir variables that shapes or bodies use, in the order of the parameters.  Tensors that are
-/// neither become intermediate buffers. Raises UserError when a placeholder is missing among args, a
-/// reduction is not the whole body, or a tensor is read outside of its shape, under no condition.
+/// The function that computes the tensors among `args` from the placeholders among them.
+///
+/// args  te tensors, and the scalar tir variables that shapes or bodies use, in the order of the parameters
+///
+/// Tensors that are not among `args` become intermediate buffers.  Raises UserError if a placeholder is
+/// missing among `args`, if a reduction is not the whole body of a computation, or if a tensor is read
+/// unconditionally outside of its shape.
 PrimFunc create_prim_func(const std::vector<ObjectRef>& args, const CreateOptions& options = {});
 
 /// Every placeholder that `outputs` depend on, in order of first use.

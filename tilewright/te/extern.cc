@@ -14,11 +14,11 @@
 namespace tilewright::te {
 namespace {
 
-// What a function that takes a tensor does with its elements: bits of tvm_access_ptr.
+// The access mask bit of tvm_access_ptr for a function that only reads a tensor.
 constexpr int64_t kReads = 1;
 
-// An extent, stride or offset of a buffer of the body, which is `actual`: a variable stands for it, and other
-// expressions are equal to it.
+// Matches an extent, stride or offset of a buffer of the body with `actual`: a variable is mapped to it in
+// *values; any other expression must be equal to it.
 void match(const std::string& op, const Buffer& buffer, const PrimExpr& own, const PrimExpr& actual,
            Substitution* values) {
   if (const auto* var = own.as<VarNode>()) {
@@ -32,7 +32,7 @@ void match(const std::string& op, const Buffer& buffer, const PrimExpr& own, con
                   expr_text(actual));
 }
 
-// A tensor is compact and begins at 0.
+// Matches the layout of `buffer` with that of a tensor, which is compact and has offset 0.
 void match_layout(const std::string& op, const Buffer& buffer, const Shape& actual, DataType dtype,
                   Substitution* values) {
   if (buffer->dtype != dtype)
@@ -47,7 +47,7 @@ void match_layout(const std::string& op, const Buffer& buffer, const Shape& actu
   if (buffer->elem_offset) match(op, buffer, buffer->elem_offset, imm(0), values);
 }
 
-// The same for a buffer of the function that is known to fit.
+// The same without checks, for a buffer of the function that is known to fit.
 void bind(const Buffer& own, const Buffer& actual, Substitution* values) {
   auto bind_var = [&](const PrimExpr& expr, const PrimExpr& value) {
     if (const auto* var = expr.as<VarNode>()) values->emplace(var, cast(var->dtype, value));
@@ -61,7 +61,7 @@ void bind(const Buffer& own, const Buffer& actual, Substitution* values) {
   (*values)[own->data.get()] = actual->data;
 }
 
-// Inputs that are passed as whole tensors are only read: T.tvm_access_ptr says so.
+// `body` with inputs that are passed as whole tensors marked as read only (T.tvm_access_ptr).
 Stmt with_read_only_inputs(const Stmt& body, const std::vector<Buffer>& inputs) {
   return rewrite(body, [&](auto& self, const CallNode* node) -> PrimExpr {
     const Call changed = self.children(node);
@@ -91,7 +91,7 @@ bool touches(const std::vector<BufferRegion>& regions, const Buffer& buffer) {
                      [&](const BufferRegion& region) { return region->buffer == buffer; });
 }
 
-// Whether the first thing that `body` does with `buffer` is to read it; an init comes before what it begins.
+// True if `body` reads `buffer` before it writes it; the init of a block comes before its body.
 bool begins_with_a_read(const Stmt& body, const Buffer& buffer) {
   std::optional<bool> is_read;
   auto loads = [&](const auto& expr) {
@@ -119,7 +119,7 @@ bool begins_with_a_read(const Stmt& body, const Buffer& buffer) {
   return is_read.value_or(false);
 }
 
-// The block that only holds the allocations of a function; null if `body` has none.
+// The root block, which only holds the allocations of a function; null if `body` has none.
 const BlockNode* root_of(const Stmt& body) {
   const auto* realize = body.as<BlockRealizeNode>();
   const BlockNode* block = realize ? realize->block.get() : nullptr;
@@ -209,11 +209,11 @@ std::vector<Tensor> extern_primfunc(const std::vector<Tensor>& inputs, const Pri
   for (size_t n = 0; n < func->params.size(); ++n) {
     const Buffer& buffer = func->buffers[n];
     if (!buffer)
-      throw UserError("{}: parameter {} of the function is no buffer", name, func->params[n]->name_hint);
+      throw UserError("{}: parameter {} of the function is not a buffer", name, func->params[n]->name_hint);
     if (touches(accesses.writes, buffer) && begins_with_a_read(body, buffer))
-      throw UserError("{}: the function reads {} and then writes it, but what it writes are new tensors",
-                      name, buffer->name)
-          .help("write the result to a buffer of its own");
+      throw UserError("{}: the function reads {} and then writes it, but outputs must be new tensors", name,
+                      buffer->name)
+          .help("write the result to another buffer");
     (touches(accesses.writes, buffer) ? spec.output_buffers : spec.input_buffers).push_back(buffer);
   }
   if (spec.inputs.size() != spec.input_buffers.size())

@@ -1,5 +1,4 @@
-// Tensor expressions: what a tensor is computed from.  te/compute.h builds them, te/create_prim_func.h lowers
-// them.
+// The nodes of tensor expressions.  te/compute.h builds them, te/create_prim_func.h lowers them.
 #pragma once
 #include "tilewright/tir/tir.h"
 
@@ -20,7 +19,7 @@ struct TeTensorNode final : Node<TeTensorNode, Object, Kind::kTeTensor> {
   std::vector<PrimExpr> shape;
   DataType dtype;
   static constexpr auto fields() {
-    return std::tuple{field<&TeTensorNode::op>("op", "what computes it"),
+    return std::tuple{field<&TeTensorNode::op>("op", "the operation that computes it"),
                       field<&TeTensorNode::value_index>("value_index", "which output of op"),
                       field<&TeTensorNode::shape>("shape", "extent of each dimension"),
                       field<&TeTensorNode::dtype>("dtype", "element type")};
@@ -52,20 +51,21 @@ struct TeComputeNode final : Node<TeComputeNode, TeOperationNode, Kind::kTeCompu
   }
 };
 
-/// te.extern(shape, inputs, lambda ins, outs: ...): what a statement computes as a whole
+/// te.extern(shape, inputs, lambda ins, outs: ...): one statement computes all results
 struct TeExternNode final : Node<TeExternNode, TeOperationNode, Kind::kTeExtern> {
   std::vector<Ref<TeTensorNode>> inputs;
   std::vector<Buffer> input_buffers, output_buffers;
   Stmt body;
   AttrMap attrs;
   static constexpr auto fields() {
-    return std::tuple{
-        field<&TeExternNode::name>("name", "for printing only", Role::kIgnore),
-        field<&TeExternNode::inputs>("inputs", "what it reads"),
-        field<&TeExternNode::input_buffers>("input_buffers", "how body calls the inputs", Role::kDefRec),
-        field<&TeExternNode::output_buffers>("output_buffers", "how body calls its results", Role::kDefRec),
-        field<&TeExternNode::body>("body", "reads the inputs, writes the results"),
-        field<&TeExternNode::attrs>("attrs", "copied to the block")};
+    return std::tuple{field<&TeExternNode::name>("name", "for printing only", Role::kIgnore),
+                      field<&TeExternNode::inputs>("inputs", "the tensors it reads"),
+                      field<&TeExternNode::input_buffers>(
+                          "input_buffers", "the inputs as the body accesses them", Role::kDefRec),
+                      field<&TeExternNode::output_buffers>(
+                          "output_buffers", "the results as the body accesses them", Role::kDefRec),
+                      field<&TeExternNode::body>("body", "reads the inputs, writes the results"),
+                      field<&TeExternNode::attrs>("attrs", "copied to the block")};
   }
 };
 

@@ -89,13 +89,14 @@ PrimExpr wide_ramp(DataType dtype, const PrimExpr& value) {
 }  // namespace
 
 std::optional<int64_t> fold_int(Kind kind, int64_t a, int64_t b, DataType dtype) {
-  // 64-bit unsigned values are kept by their bits; only their order and quotients differ from signed ones
+  // 64-bit unsigned values are kept as their bits; only their order and their
+  // quotients differ from signed ones
   if (dtype.is_uint() && dtype.bits == 64 && (a < 0 || b < 0)) return std::nullopt;
   if (auto order = compare(kind, a, b)) return *order;
   auto result = arithmetic(kind, a, b);
   if (!result) return std::nullopt;
   const int64_t wrapped = wrap_int(*result, dtype);
-  if (dtype.is_int() && wrapped != *result) return std::nullopt;  // signed overflow is the user's to see
+  if (dtype.is_int() && wrapped != *result) return std::nullopt;  // the user must see signed overflow
   return wrapped;
 }
 
@@ -111,8 +112,8 @@ std::optional<double> fold_float(Kind kind, double a, double b, DataType dtype) 
     case Kind::kMax: result = std::isnan(a) || std::isnan(b) ? NAN : std::fmax(a, b); break;
     default: return std::nullopt;
   }
-  // double rounding is exact for one operation on float32 operands (Figueroa 1995); narrower types are left
-  // alone
+  // Rounding twice is exact for one operation on float32 operands (Figueroa 1995); narrower types are not
+  // rounded here.
   if (dtype == kFloat32) return static_cast<double>(static_cast<float>(result));
   if (dtype == DataType::float_(64)) return result;
   return std::nullopt;
@@ -143,7 +144,7 @@ void match_dtypes(PrimExpr* a, PrimExpr* b, const Span& where) {
   else if (x.bits != y.bits)
     take_left = x.bits > y.bits;
   else
-    take_left = x.is_int();  // equally wide signed and unsigned: signed, as comparisons of extents need
+    take_left = x.is_int();  // of equal width: signed, as comparisons of extents need
   if (take_left)
     *b = cast(x, *b);
   else
@@ -235,8 +236,8 @@ PrimExpr cast(DataType dtype, PrimExpr value) {
   if (const auto* vector = value.as<BroadcastNode>(); vector && vector->lanes == dtype.lanes)
     return BroadcastNode::make(cast(dtype.element(), vector->value), vector->lanes);
   if (const PrimExpr ramp = wide_ramp(dtype, value)) return ramp;
-  // literals are converted, so that T.Select(n > 3, 64, 32) - n means the same in an extent, where they are
-  // int64
+  // Literals are converted so that T.Select(n > 3, 64, 32) - n means the same in an extent, where literals
+  // are int64.
   const auto* choice = value.as<SelectNode>();
   if (choice && dtype.is_integral() && dtype.is_scalar() && is<IntImmNode>(choice->true_value) &&
       is<IntImmNode>(choice->false_value))

@@ -1,4 +1,4 @@
-// Literals, variables, buffers, statements.  Arithmetic is in arithmetic.cc.
+// Literals, variables, buffers and statements.  Arithmetic is in arithmetic.cc.
 #include "tilewright/tir/builder.h"
 
 #include <limits>

@@ -1,4 +1,4 @@
-// Making TIR by hand: literals, operators that fold constants, statement sequences.
+// Functions that make TIR: literals, operators that fold constants, statement sequences.
 // The operators match dtypes as Python users expect (an int literal takes the other side's type; else the
 // wider wins) and fold constants; X::make() builds exactly the node asked for.
 #pragma once
@@ -25,14 +25,14 @@ Buffer make_buffer(std::string name, std::vector<PrimExpr> shape, DataType dtype
                    std::string scope = "global");
 Range make_range(PrimExpr min, PrimExpr extent);
 
-/// The constant behind `expr`, if it is an IntImm (also below a Broadcast).
+/// True if `expr` is an IntImm or the Broadcast of one; *value is then the constant.
 bool as_const_int(const PrimExpr& expr, int64_t* value);
 bool is_const_int(const PrimExpr& expr, int64_t value);
 inline bool is_zero(const PrimExpr& expr) { return is_const_int(expr, 0); }
 inline bool is_one(const PrimExpr& expr) { return is_const_int(expr, 1); }
 
 // ---- arithmetic with dtype matching and constant folding
-/// Makes both sides one dtype.  Raises UserError when there is no common one (e.g. handle and int).
+/// Converts both sides to one dtype.  Raises UserError if they have none in common (e.g. handle and int).
 void match_dtypes(PrimExpr* a, PrimExpr* b, const Span& where = {});
 PrimExpr binary(Kind kind, PrimExpr a, PrimExpr b, Span span = {});
 PrimExpr operator+(PrimExpr a, PrimExpr b);
@@ -64,29 +64,29 @@ PrimExpr logical_and(PrimExpr a, PrimExpr b);
 PrimExpr logical_or(PrimExpr a, PrimExpr b);
 PrimExpr logical_not(PrimExpr a);
 PrimExpr select(PrimExpr condition, PrimExpr true_value, PrimExpr false_value);
-/// `value` as `dtype`: itself if it is, a converted literal, or a Cast.
+/// `value` converted to `dtype`: unchanged if it has that dtype, a converted literal, or a Cast.
 PrimExpr cast(DataType dtype, PrimExpr value);
-/// An operator of tir/op.h: call(dtype, "tir.exp", {x}).
+/// A call of an operator of tir/op.h: call(dtype, "tir.exp", {x}).
 PrimExpr call(DataType dtype, std::string_view op_name, std::vector<PrimExpr> args);
-/// The product; 1 of int32 for none.
+/// The product of `factors`; int32 1 if there are none.
 PrimExpr product(std::span<const PrimExpr> factors);
 
 // ---- buffers
 PrimExpr load(const Buffer& buffer, std::vector<PrimExpr> indices);
 Stmt store(const Buffer& buffer, PrimExpr value, std::vector<PrimExpr> indices);
-/// The whole of `buffer`.
+/// The region that covers all of `buffer`.
 BufferRegion full_region(const Buffer& buffer);
 
 // ---- statements
-/// Statements in order: flattened, nulls dropped; one statement is itself, none is an empty Evaluate.
+/// Statements in order: nested sequences are flattened and nulls dropped; none gives an empty Evaluate.
 Stmt seq(std::vector<Stmt> stmts);
 /// for loop_var in range(extent): body
 Stmt loop(Var loop_var, PrimExpr extent, Stmt body, ForKind kind = ForKind::kSerial,
           AttrMap annotations = {});
 bool is_no_op(const Stmt& stmt);
 
-// ---- identity of the reductions
-/// The smallest / largest finite value (or -inf / inf for floats): where max / min start.
+// ---- identities of the reductions
+/// The smallest / largest value, -inf / inf for floats: where max / min start.
 PrimExpr min_value(DataType dtype);
 PrimExpr max_value(DataType dtype);
 

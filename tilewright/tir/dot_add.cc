@@ -25,7 +25,7 @@ DotAdd dot_add(const CallNode* call) {
   dot.group = b.lanes / sum.lanes;
   dot.is_shared = a.lanes != b.lanes;
   if (b.lanes % sum.lanes != 0 || (dot.is_shared && a.lanes != dot.group))
-    throw UserError(call, "dot_add of {} and {} to {}: the numbers of lanes do not fit", a.str(), b.str(),
+    throw UserError(call, "dot_add of {} and {} to {}: the lane counts do not match", a.str(), b.str(),
                     sum.str())
         .help("b has a group of lanes for each lane of the sum, a has as many or one group");
   return dot;

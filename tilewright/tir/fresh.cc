@@ -12,7 +12,8 @@ void renew(const Var& var, Substitution* values) {
   (*values)[var.get()] = with(var, [](VarNode&) {});
 }
 
-// The walk comes to definitions before their uses, so that shapes already find what is new around them.
+// Maps `buffer` to a new one.  Definitions are walked before their uses: the variables of its shape are in
+// *values already.
 void renew(const Buffer& buffer, bool with_data, Substitution* values) {
   if (with_data) renew(buffer->data, values);
   const auto data = values->find(buffer->data.get());
@@ -24,7 +25,7 @@ void renew(const Buffer& buffer, bool with_data, Substitution* values) {
   });
 }
 
-// A view of a region defines the variables of its shape, strides and offset that nothing has defined before.
+// Maps the view to a new one, with new variables for those that its shape, strides and offset define.
 void renew(const MatchBufferRegion& match, Substitution* values) {
   auto renew_var = [&](const PrimExpr& expr) {
     if (const auto* var = expr.as<VarNode>())

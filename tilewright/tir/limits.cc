@@ -8,7 +8,7 @@
 namespace tilewright::tir {
 namespace {
 
-// Nothing when the dtype is no float whose format is known here.
+// The largest finite value of `dtype`.
 double largest_float(DataType dtype) {
   if (dtype == DataType::float_(16)) return 65504;
   if (dtype == DataType::bfloat16()) return 0x1.fep127;

@@ -1,11 +1,11 @@
-// What each node checks when it is made, and the dtypes that follow from operands.
+// The checks that nodes make when they are created, and the dtypes that follow from their operands.
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::tir {
 namespace {
 
-// Python and JSON can leave parts out; the rest of the compiler relies on them.
+// Nodes that come from Python or JSON may lack fields, which the rest of the compiler relies on.
 template <class T>
 void require(const Ref<T>& part, std::string_view node, std::string_view name) {
   TILEWRIGHT_CHECK(part, "{}: the {} is missing", node, name);
@@ -16,7 +16,7 @@ void require_all(const std::vector<Ref<T>>& parts, std::string_view node, std::s
 }
 
 DataType vector_of(const PrimExprNode* node, std::string_view name, DataType element, int64_t lanes) {
-  // of the 16 bits of a DataType one marks scalable vectors
+  // one of the 16 bits of DataType::lanes marks scalable vectors
   constexpr int64_t kScalable = DataType::kScalable;
   const int64_t count = lanes > kScalable ? lanes - kScalable : lanes;
   if (count < 1 || count >= kScalable || count * (element.lanes & ~kScalable) >= kScalable)
@@ -106,7 +106,7 @@ PrimExpr make_binary(Kind kind, PrimExpr a, PrimExpr b, Span span) {
   switch (kind) {
 #define CASE(Name) \
   case Kind::k##Name: return Name##Node::make(std::move(a), std::move(b), std::move(span));
-    // clang-format off: it takes the macros for an unfinished expression
+    // clang-format off: it reads the macros as an unfinished expression
     CASE(Add) CASE(Sub) CASE(Mul) CASE(Div) CASE(Mod) CASE(FloorDiv) CASE(FloorMod) CASE(Min) CASE(Max)
     CASE(EQ) CASE(NE) CASE(LT) CASE(LE) CASE(GT) CASE(GE) CASE(And) CASE(Or)
 #undef CASE

@@ -71,10 +71,10 @@ constinit const BuiltinOp kBuiltinOps[] = {
     {"isnullptr", 1, kP, false, "bool: the pointer is null"},
     {"ret", 1, Effect::kControl, false, "return from the function"},
     {"break_loop", 0, Effect::kControl, false, "leave the innermost loop"},
-    {"continue_loop", 0, Effect::kControl, false, "next turn of the innermost loop"},
+    {"continue_loop", 0, Effect::kControl, false, "next iteration of the innermost loop"},
     // memory and calls
     {"address_of", 1, kP, false, "pointer to a buffer element"},
-    {"type_annotation", 0, kP, false, "names a dtype: that of the call"},
+    {"type_annotation", 0, kP, false, "stands for the dtype of the call"},
     {"tvm_access_ptr", 5, Effect::kReadsState, false,
      "pointer into a buffer: type, data, offset, extent, access mask"},
     {"prefetch", -1, kO, false, "bring a cache line: buffer element, read or write (0/1), locality 0..3"},
@@ -116,7 +116,7 @@ constinit const BuiltinOp kBuiltinOps[] = {
     {"ptx_wait_group", 1, kO, false, "waits until at most so many groups are open"},
     {"mma_fill", 3, kO, false, "fills the registers of an mma accumulator"},
     {"mma_store", 6, kO, false, "stores the registers of an mma accumulator"},
-    // what lowering makes of arguments, errors and parallel loops
+    // arguments, errors and parallel loops after lowering
     {"peek", 2, Effect::kReadsState, false, "the value in memory at pointer + byte offset"},
     {"poke", 3, Effect::kUpdatesState, false, "puts a value into memory: pointer, byte offset, value"},
     {"raise_error", -1, Effect::kControl, false,
@@ -124,7 +124,7 @@ constinit const BuiltinOp kBuiltinOps[] = {
     {"dtype_text", 1, kP, false, "the name of a dtype, from the 32 bits of its DLDataType"},
     {"call_parallel", -1, kO, false,
      "runs a lowered function over ranges of 0 .. extent-1: its name, extent, grain, arguments"},
-    {"start_profile_intrinsic", 1, kO, false, "begin of a measured range"},
+    {"start_profile_intrinsic", 1, kO, false, "beginning of a measured range"},
     {"end_profile_intrinsic", 1, kO, false, "end of a measured range"},
 };
 constinit const size_t kNumBuiltinOps = sizeof(kBuiltinOps) / sizeof(*kBuiltinOps);

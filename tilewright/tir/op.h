@@ -1,4 +1,4 @@
-// The operators that tir::Call may name: math functions, control, memory and machine access.
+// The operators that tir::Call may name: math functions, control flow, memory and machine access.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -11,7 +11,7 @@ using namespace ir;
 
 struct CallNode;
 
-/// What a call does beyond computing its result.
+/// The side effect of a call.
 enum class Effect : uint8_t { kPure, kReadsState, kUpdatesState, kOpaque, kControl };
 
 struct BuiltinOp {
@@ -29,15 +29,15 @@ extern const size_t kNumBuiltinOps;
 const BuiltinOp* find_builtin(std::string_view name);
 /// The Op node of that name; raises UserError with the nearest names if there is none.
 Op find_op(std::string_view name);
-/// The dtype of a call of `op` on `args` unless another one is written; nothing if it has to be written.
+/// The dtype of a call of `op` on `args` if none is written; nullopt if one has to be written.
 std::optional<DataType> result_dtype(const BuiltinOp& op, std::span<const PrimExpr> args);
-/// Whether scripts write the result's dtype before the arguments: T.call_extern("int32", "name", ...).
+/// True if scripts write the result's dtype before the arguments: T.call_extern("int32", "name", ...).
 bool has_leading_dtype(std::string_view name);
-/// Whether evaluating `op` twice, or not at all, is the same.
+/// True if evaluating `op` twice, or not at all, has the same effect as once.
 bool is_pure(const Expr& op);
-/// Whether `call`, which may be null, is a call of the operator `name` ("tir.exp").
+/// True if `call`, which may be null, is a call of the operator `name` ("tir.exp").
 bool is_call_of(const CallNode* call, std::string_view name);
-/// Whether `call`, which may be null, is T.if_then_else.
+/// True if `call`, which may be null, is T.if_then_else.
 bool is_if_then_else(const CallNode* call);
 
 }  // namespace tilewright::tir

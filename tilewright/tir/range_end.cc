@@ -6,7 +6,7 @@
 namespace tilewright::tir {
 namespace {
 
-// x of min + x; null for other expressions
+// The x of min + x; null for other expressions.
 PrimExpr added_to(const PrimExpr& min, const PrimExpr& end) {
   const auto* sum = end.as<AddNode>();
   return sum && structural_equal(sum->a, min) ? sum->b : PrimExpr();

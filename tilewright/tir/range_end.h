@@ -1,12 +1,12 @@
-// Ranges as scripts write them: where they begin and end.
+// The beginnings and ends of ranges as scripts write them.
 #pragma once
 #include "tilewright/tir/tir.h"
 
 namespace tilewright::tir {
 
-/// `end` such that extent_to(min, end) is `extent` again: n for n - min, else min + extent.
+/// The `end` for which extent_to(min, end) is `extent` again: n if `extent` is n - min, else min + extent.
 PrimExpr end_of(const PrimExpr& min, const PrimExpr& extent);
-/// The extent of min:end: what was added to `min`, else the difference.
+/// The extent of min:end: x if `end` is min + x, else end - min.
 PrimExpr extent_to(const PrimExpr& min, const PrimExpr& end);
 
 }  // namespace tilewright::tir

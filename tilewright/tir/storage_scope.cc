@@ -23,7 +23,7 @@ constexpr std::string_view kScopes[] = {"global",
                                         "m16n8k8.matrixC",
                                         "metal.simdgroup"};
 
-// Memories that a target may divide, or name parts of.
+// Prefixes of memories that a target may divide, or name regions of.
 constexpr std::string_view kPrefixes[] = {"global.", "texture."};
 
 bool is_word(std::string_view text) {

@@ -7,17 +7,17 @@ namespace tilewright::tir {
 
 struct TensorArgument {
   PrimExpr data;                         // pointer to the memory
-  std::vector<PrimExpr> shape, strides;  // strides in elements; empty: compact
+  std::vector<PrimExpr> shape, strides;  // strides in elements; empty if compact
   DataType dtype;
   PrimExpr offset;        // of the first element, in elements
   int64_t num_bytes = 0;  // of an element
 };
 
-/// The whole of `buffer`.
+/// The argument that passes all of `buffer`.
 PrimExpr tensor_argument(const Buffer& buffer);
 bool is_tensor_argument(const PrimExpr& arg);
-/// The parts of a call of tvm_stack_make_array.  Raises UserError for other arguments than tensor_argument
-/// gives, Unsupported for elements that share a byte.
+/// The arguments of a call of tvm_stack_make_array.  Raises UserError for arguments of another form than
+/// tensor_argument makes, Unsupported for elements smaller than a byte.
 TensorArgument tensor_argument_of(const CallNode* call);
 
 }  // namespace tilewright::tir

@@ -15,7 +15,7 @@ struct Infix {
   Precedence precedence;
 };
 
-// The sign of a two-operand node, or an empty one where it is written as a function.
+// The infix operator of a two-operand node; empty if it is written as a function.
 Infix infix_of(const BinaryOpNode* op) {
   switch (op->kind) {
     case Kind::kAdd: return {"+", Precedence::kSum};
@@ -36,7 +36,7 @@ Infix infix_of(const BinaryOpNode* op) {
   }
 }
 
-// T.name(a, b): the node itself, whatever its operands are.
+// The name of the function T.name(a, b) that makes the node whatever its operands are.
 std::string_view function_name(Kind kind) {
   switch (kind) {
     case Kind::kAdd: return "Add";
@@ -94,7 +94,7 @@ std::string float_text(double value, DataType dtype, bool as_double) {
   return fmt::format("{}", value);
 }
 
-// Two numbers without a type would be computed by Python, so they stand in a function.
+// True if the operation must be written as a function: Python would compute two literals without a type.
 bool ExprWriter::is_function(const BinaryOpNode* op) const {
   auto is_bare = [&](const PrimExpr& expr) {
     return (has_plain_ints || expr->dtype == bare_int) && is<IntImmNode>(expr);

@@ -1,5 +1,5 @@
 // Expressions as the text of a script: "i * 4 + j", "T.max(A[i, j], T.float32(0))".
-// expr_text and region_text serve messages; the printer (script/print.h) is a subclass of ExprWriter.
+// expr_text and region_text are for messages; the printer (script/print.h) is a subclass of ExprWriter.
 #pragma once
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace tilewright::tir {
 
-/// `expr` in one line, variables and buffers by their name hints, integers without their dtype.
+/// `expr` on one line, variables and buffers by their name hints, integers without their dtype.
 std::string expr_text(const PrimExpr& expr);
 /// "A[0:5, vi]"
 std::string region_text(const BufferRegion& region);
@@ -20,13 +20,14 @@ std::string quoted(std::string_view text);
 /// The shortest decimal number that reads back as `value` of `dtype`: "0", "0.1", "1e-05"; "inf" in quotes.
 std::string float_text(double value, DataType dtype, bool as_double = false);
 
-/// How strongly an expression binds, as in Python; what binds less than its place asks for gets parentheses.
+/// How strongly an expression binds, as in Python; an expression gets parentheses if it binds less strongly
+/// than its context requires.
 enum class Precedence { kNone, kOr, kAnd, kNot, kCompare, kSum, kProduct, kUnary, kAtom };
 
 /// Appends expressions to `out` with the fewest parentheses that keep their structure.
 class ExprWriter {
  public:
-  /// Where a node stands in `out`.
+  /// The position of a node's text in `out`.
   struct Place {
     const Object* node;
     size_t begin, end;
@@ -35,17 +36,17 @@ class ExprWriter {
   std::vector<Place> places;
   bool keeps_places = false;
   bool floats_as_doubles = false;  // 0.10000000149011612 for the float32 0.1
-  DataType bare_int = kInt32;      // the type that a number without one has
-  bool has_plain_ints = false;     // numbers of other types stand without one, too: for people
-  std::string alias = "T";         // the name of the module that functions come from
+  DataType bare_int = kInt32;      // the type of a literal written without one
+  bool has_plain_ints = false;     // literals of other types are written without a type, too
+  std::string alias = "T";         // the module that functions come from
 
   virtual ~ExprWriter() = default;
   void expr(const PrimExpr& expr, Precedence at_least = Precedence::kNone);
-  /// An expression that is made for the text only, e.g. the end of a range: it has no place.
+  /// Appends an expression that exists only in the text, e.g. the end of a range: it has no Place.
   void derived(const PrimExpr& expr);
   /// "a, b, c"
   void exprs(const std::vector<PrimExpr>& list);
-  /// "i, 0:4": accesses; a Ramp of a positive constant stride is a slice.
+  /// "i, 0:4": the indices of an access; a Ramp of a positive constant stride is a slice.
   void indices(const std::vector<PrimExpr>& list);
   void region(const BufferRegion& region);
   void comm_reducer(const CommReducerNode* reducer);
@@ -56,9 +57,9 @@ class ExprWriter {
  protected:
   /// The name of a variable or buffer.
   virtual std::string name_of(const Object* node);
-  /// Called where an expression defines a variable (lambda, T.Let), before the first use.
+  /// Called before the first use of a variable that an expression defines (lambda, T.Let).
   virtual void define(const VarNode* var) {}
-  /// An operand that TIR does not know: a function of the module, a tensor of a tensor expression.
+  /// Appends an operand that is no TIR node: a function of the module, a tensor of a tensor expression.
   virtual void other(const Object* node);
   /// The spelling of a variable; data pointers of buffers may be written `A.data`.
   virtual void variable(const VarNode* var) { out += name_of(var); }

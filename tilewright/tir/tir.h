@@ -1,4 +1,4 @@
-// Loop programs: the nodes of TIR.  The comment of a node is its script form.
+// Loop programs: the nodes of TIR.  The comment of a node is the text of it in a script.
 #pragma once
 #include "tilewright/ir/expr.h"
 
@@ -68,7 +68,7 @@ struct MatchBufferRegionNode final : Node<MatchBufferRegionNode, Object, Kind::k
   BufferRegion source;
   static constexpr auto fields() {
     return std::tuple{field<&MatchBufferRegionNode::buffer>("buffer", "the view", Role::kDefRec),
-                      field<&MatchBufferRegionNode::source>("source", "what it views")};
+                      field<&MatchBufferRegionNode::source>("source", "the region it views")};
   }
 };
 using MatchBufferRegion = Ref<MatchBufferRegionNode>;
@@ -85,7 +85,7 @@ struct IterVarNode final : Node<IterVarNode, Object, Kind::kIterVar> {
     return std::tuple{
         field<&IterVarNode::var>("var", "the axis variable", Role::kDef),
         field<&IterVarNode::dom>("dom", "the values it takes; may be null for threads"),
-        field<&IterVarNode::iter_type>("iter_type", "what the block promises of it"),
+        field<&IterVarNode::iter_type>("iter_type", "how the block uses it: spatial, reduction, ..."),
         field<&IterVarNode::thread_tag>("thread_tag", "\"threadIdx.x\" and the like, or empty")};
   }
 };
@@ -104,7 +104,7 @@ struct CastNode final : Node<CastNode, PrimExprNode, Kind::kCast> {
 };
 using Cast = Ref<CastNode>;
 
-/// What all two-operand expressions share; `dtype` is set by their verify().
+/// The common base of all two-operand expressions; `dtype` is set by their verify().
 struct BinaryOpNode : PrimExprNode, Group<Kind::kBinaryOpBegin, Kind::kBinaryOpEnd> {
   using PrimExprNode::PrimExprNode;
   using Group<Kind::kBinaryOpBegin, Kind::kBinaryOpEnd>::classof;
@@ -304,9 +304,9 @@ struct ReduceNode final : Node<ReduceNode, PrimExprNode, Kind::kReduce> {
   std::vector<PrimExpr> init;
   static constexpr auto fields() {
     return std::tuple{field<&ReduceNode::combiner>("combiner", "how two values become one"),
-                      field<&ReduceNode::axis>("axis", "what it runs over", Role::kDef),
+                      field<&ReduceNode::axis>("axis", "the reduction axes", Role::kDef),
                       field<&ReduceNode::source>("source", "the values, one per result"),
-                      field<&ReduceNode::condition>("condition", "which count; null for all"),
+                      field<&ReduceNode::condition>("condition", "elements that count; null for all"),
                       field<&ReduceNode::value_index>("value_index", "which result this is"),
                       field<&ReduceNode::init>("init", "starting values instead of the identity, or empty"),
                       field<&ReduceNode::dtype>("dtype", "type of the result"),
@@ -377,7 +377,7 @@ struct WhileNode final : Node<WhileNode, StmtNode, Kind::kWhile> {
   PrimExpr condition;
   Stmt body;
   static constexpr auto fields() {
-    return std::tuple{field<&WhileNode::condition>("condition", "tested before each turn"),
+    return std::tuple{field<&WhileNode::condition>("condition", "tested before each iteration"),
                       field<&WhileNode::body>("body", "loop body"),
                       field<&WhileNode::span>("span", "where it was written", Role::kIgnore)};
   }
@@ -430,7 +430,7 @@ struct AttrStmtNode final : Node<AttrStmtNode, StmtNode, Kind::kAttrStmt> {
   PrimExpr value;
   Stmt body;
   static constexpr auto fields() {
-    return std::tuple{field<&AttrStmtNode::node>("node", "what it speaks of; may be null", Role::kDef),
+    return std::tuple{field<&AttrStmtNode::node>("node", "the object it describes; may be null", Role::kDef),
                       field<&AttrStmtNode::attr_key>("attr_key", "the property"),
                       field<&AttrStmtNode::value>("value", "its value"),
                       field<&AttrStmtNode::body>("body", "where it holds"),

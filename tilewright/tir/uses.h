@@ -1,10 +1,10 @@
-// Which variables an expression has in it.
+// The use of variables in expressions.
 #pragma once
 #include "tilewright/tir/tir.h"
 
 namespace tilewright::tir {
 
-/// Whether `expr`, which may be null, has the variable in it.
+/// True if `expr`, which may be null, uses the variable.
 bool uses(const PrimExpr& expr, const VarNode* var);
 
 }  // namespace tilewright::tir

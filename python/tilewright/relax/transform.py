@@ -43,7 +43,7 @@ class BindParams:
         names = {key if isinstance(key, str) else key.name_hint: value for key, value in self.params.items()}
         func = mod[self.func_name]
         if not isinstance(func, _Function):
-            raise UserError(f'bind_params: "{self.func_name}" is no graph function')
+            raise UserError(f'bind_params: "{self.func_name}" is not a graph function')
         result = mod.clone()
         result[self.func_name] = _core.relax_bind_params(func, names)
         return result

@@ -251,9 +251,9 @@ def undeclared():
 
 
 for build, text in [
-    (lambda: T.func_name("f"), "T.func_name stands only inside T.prim_func()"),
-    (lambda: T.reads(E), "T.reads stands only inside T.block(...)"),
-    (lambda: I.module_attrs({}), "I.module_attrs stands only inside I.ir_module()"),
+    (lambda: T.func_name("f"), "T.func_name is allowed only inside T.prim_func()"),
+    (lambda: T.reads(E), "T.reads is allowed only inside T.block(...)"),
+    (lambda: I.module_attrs({}), "I.module_attrs is allowed only inside I.ir_module()"),
     (lambda: None, "nothing was built: no frame has ended"),
     (
         lambda: T.thread_binding(8),
@@ -261,7 +261,7 @@ for build, text in [
     ),
     (lambda: T.allocate([8], "int8", condition=False), "unsupported: an allocation with a condition"),
     (twice_then, "T.If(...) has T.Then() twice"),
-    (loose_then, "T.Then() stands only inside T.If(...)"),
+    (loose_then, "T.Then() is allowed only inside T.If(...)"),
     (empty_if, "T.If(...) has no T.Then()"),
     (full_if, "statements of T.If(...) stand in T.Then() or T.Else()"),
     (nameless, "a function of a module needs a name\nhelp: T.func_name(...)"),
@@ -271,7 +271,7 @@ for build, text in [
     (attrs_twice, "the module has attributes already\nhelp: I.module_attrs(..., allow_overwrite=True)"),
     (attr_twice, 'the module has an attribute "a" already\nhelp: allow_overwrite=True'),
     (twice_init, 'block "b" has T.init twice'),
-    (loose_init, "T.init stands only inside T.block(...)"),
+    (loose_init, "T.init is allowed only inside T.block(...)"),
     (no_region, "a region is a buffer with its indices, found a Python int"),
     (no_loop, "T.axis.remap takes loop variables, v is none\nhelp: write T.axis.spatial(extent, value)"),
     (no_parameter, "T.match_buffer: v is no parameter"),

@@ -426,7 +426,7 @@ def test_the_largest_of_nothing_has_no_position(extent):
         str(error.value)
         .split("\n")[0]
         .endswith(
-            f"dimension 1 of x [5, {'0' if extent == 0 else 'n = 0'}] has no elements, of which none is the largest or smallest"
+            f"dimension 1 of x [5, {'0' if extent == 0 else 'n = 0'}] has no elements: there is no largest or smallest one"
         )
     )
 
@@ -466,7 +466,7 @@ def test_extents_that_grow_without_end_are_refused():
             f"@R.function\ndef main({params}):\n    with R.dataflow():\n{steps}\n        R.output(s{count - 1})\n    return s{count - 1}\n"
         )
     assert str(error.value).split("\n")[0] == (
-        "unsupported: the extents of shapes that broadcast are made of more than 2000 parts"
+        "unsupported: the extents of the broadcast shape have more than 2000 nodes"
     )
 
 

@@ -171,7 +171,7 @@ def without(name, where="main"):
 
 def behind(name):
     return (
-        f"error: the variable {name} is used behind the branch or function that defines it\n"
+        f"error: the variable {name} is used outside of the branch or function that defines it\n"
         "help: make it the result there"
     )
 
@@ -189,7 +189,7 @@ def twice(name, first, second):
 
 def size(name):
     return (
-        f"error: the dimension {name} is used before a parameter or match_cast says what it is\n"
+        f"error: the dimension {name} is used before a parameter or match_cast defines it\n"
         "help: give it as a dimension of a parameter, or bind it with R.match_cast"
     )
 

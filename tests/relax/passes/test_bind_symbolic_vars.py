@@ -66,9 +66,9 @@ def test_bind_symbolic_vars_names_what_is_wrong():
         'error: bind_symbolic_vars: dimension "n" cannot be -1'
     )
     assert refused(transform.bind_symbolic_vars(binding_map={"n": 1.5}), Symbolic) == (
-        'error: bind_symbolic_vars: the extent of dimension "n" is no whole number'
+        'error: bind_symbolic_vars: the extent of dimension "n" is not an integer'
     )
     legal = transform.legalize_ops()(Symbolic)
     name = next(var.name_hint for var in legal.functions if var.name_hint != "main")
     step = transform.bind_symbolic_vars(binding_map={"n": 5}, func_name=name)
-    assert refused(step, legal) == f'error: bind_symbolic_vars: "{name}" is no graph function'
+    assert refused(step, legal) == f'error: bind_symbolic_vars: "{name}" is not a graph function'

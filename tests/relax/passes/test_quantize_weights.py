@@ -157,7 +157,7 @@ def test_refused_options():
     for options, text in [
         (
             {"dtype": "int5"},
-            'error: quantize_weights: there are no weights of "int5"\nhelp: expected one of float32, int8, int4',
+            'error: quantize_weights: weights cannot be rounded to "int5"\nhelp: expected one of float32, int8, int4',
         ),
         (
             {"dtype": "int4", "group_size": 12},
@@ -170,7 +170,7 @@ def test_refused_options():
     with pytest.raises(UserError) as refused:
         tilewright.compile(module, weights="int5")
     assert str(refused.value) == (
-        'error: quantize_weights: there are no weights of "int5"\nhelp: expected one of float32, int8, int4'
+        'error: quantize_weights: weights cannot be rounded to "int5"\nhelp: expected one of float32, int8, int4'
     )
 
 

@@ -130,7 +130,7 @@ return z
     ("bounds", "text"),
     [
         ("[3]", "tir_var_upper_bound: expected a dict from names of dimensions to numbers"),
-        ('{"n": 0}', "tir_var_upper_bound: the bound of n is no integer above 0"),
+        ('{"n": 0}', "tir_var_upper_bound: the bound of n is not an integer above 0"),
     ],
 )
 def test_bounds_that_are_none_are_refused(bounds, text):

@@ -1,4 +1,4 @@
-// Functions, blocks, bindings and the module.  Normal form is in block_builder_normalize.cc, call_te in
+// Functions, blocks, bindings and the module.  A-normal form is in block_builder_normalize.cc, call_te in
 // te_call.cc.
 #include "tilewright/relax/build/block_builder.h"
 
@@ -98,7 +98,7 @@ void BlockBuilder::end_function() {
   if (frames_.empty()) throw UserError("end_function: no function is open");
   const bool is_done = frames_.back().is_done;
   const std::string name = frames_.front().name;
-  frames_.clear();  // also when it has no result: the next function can be written
+  frames_.clear();  // also if it has no result: the next function can be built
   if (!is_done)
     throw UserError("function {} has no result", name).help("call emit_func_output before it is closed");
 }
@@ -119,7 +119,7 @@ void BlockBuilder::function(std::string name, std::optional<std::vector<Var>> pa
 
 // ---------------------------------------------------------------- blocks
 
-// What was bound so far becomes a finished block.
+// The bindings so far become a finished block.
 void BlockBuilder::close_block(Frame& frame) {
   if (!frame.bindings.empty()) {
     if (frame.in_dataflow)
@@ -184,7 +184,7 @@ SeqExpr BlockBuilder::end_scope(const Expr& body) {
   close_block(filled);
   SeqExpr seq = SeqExprNode::make(std::move(filled.blocks), result, type_of(result));
   frames_.pop_back();
-  if (frames_.empty()) renamed_.clear();  // what comes next is another program
+  if (frames_.empty()) renamed_.clear();  // the next bindings belong to another program
   return seq;
 }
 
@@ -198,7 +198,7 @@ BindingBlock BlockBuilder::end_block() {
     throw UserError("end of a block: no block is open").help("open one with _begin_binding_block()");
   Frame open = std::move(frames_.back());
   frames_.pop_back();
-  if (!frames_.empty()) frames_.back().dims = open.dims;  // those of match_cast are seen after the block
+  if (!frames_.empty()) frames_.back().dims = open.dims;  // dimensions of match_cast are visible later
   return open.in_dataflow ? BindingBlock(DataflowBlockNode::make(std::move(open.bindings)))
                           : BindingBlock(PlainBlockNode::make(std::move(open.bindings)));
 }

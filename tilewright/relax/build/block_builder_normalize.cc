@@ -1,5 +1,5 @@
-// A-normal form: operands of calls are leaves (variables, constants, literals, tuples of leaves), everything
-// else is bound.
+// A-normal form: the operands of calls are leaves (variables, constants, literals, tuples of leaves); all
+// other expressions are bound to variables.
 #include "tilewright/relax/build/block_builder.h"
 #include "tilewright/relax/infer/infer.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 bool is_var(const Expr& expr) { return VarBaseNode::classof(*expr); }
 
-// What may stand as an operand as it is.
+// True if `expr` may be an operand.
 bool is_leaf(const Expr& expr) {
   switch (expr->kind) {
     case Kind::kRelaxVar:
@@ -25,7 +25,7 @@ bool is_leaf(const Expr& expr) {
   }
 }
 
-// `node` with its type set.
+// Returns `node` with its type set.
 template <class N>
 Ref<N> typed(const Ref<N>& node, const Type& type) {
   if (node->type == type) return node;
@@ -69,7 +69,7 @@ Expr BlockBuilder::normalize_call(const CallNode* call) {
   return typed(normal, infer_type(normal, module_for_inference()));
 }
 
-// A branch or body as a scope of its own.
+// Normalizes a branch or body in a scope of its own.
 SeqExpr BlockBuilder::normalize_branch(const Expr& branch) {
   begin_scope();
   try {
@@ -136,7 +136,7 @@ void BlockBuilder::normalize_binding(const Binding& binding) {
   }
 }
 
-// The bindings become part of the open block.
+// Adds the bindings to the open block; returns the result.
 Expr BlockBuilder::normalize_seq(const SeqExprNode* seq) {
   frame("normalize");
   for (const BindingBlock& block : seq->blocks) normalize_block(block);
@@ -185,7 +185,7 @@ Expr BlockBuilder::normalize(const Expr& expr) {
   if (const auto* seq = expr.as<SeqExprNode>()) return normalize_seq(seq);
   if (const auto* func = expr.as<FunctionNode>()) return normalize_function(Function(func));
   if (is_leaf(expr)) return expr;
-  infer_type(expr, module_for_inference());  // raises for what is no graph value
+  infer_type(expr, module_for_inference());  // raises for expressions that are not graph values
   return expr;
 }
 

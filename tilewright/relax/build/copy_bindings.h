@@ -1,4 +1,4 @@
-// Bindings of one function written again in another: variables and dimensions belong to one function.
+// Copies bindings from one function to another: variables and dimensions belong to one function.
 #pragma once
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/build/block_builder.h"
@@ -9,18 +9,19 @@ class BindingCopier {
  public:
   explicit BindingCopier(BlockBuilder& builder) : builder_(builder) {}
 
-  /// A parameter of the function being built that stands for `param`, with dimensions of its own.
+  /// A parameter of the function under construction that replaces `param`, with new dimensions.
   Var copy_param(const Var& param);
-  /// `value` stands for `var`.
+  /// Lets `value` replace `var`.
   void define(const AnyVar& var, const Expr& value) { copies_[var.get()] = value; }
-  /// `value` stands for parameter `param`; dimensions that its type defines are the extents of `value`.
+  /// Lets `value` replace parameter `param`; its extents replace the dimensions that the
+  /// type of `param` defines.
   void define_param(const Var& param, const Expr& value);
-  /// Dimensions that stand for themselves: those of what is around the bindings.
+  /// Keeps these dimensions as they are: they are defined outside of the bindings.
   void keep_dims(const std::vector<const tir::VarNode*>& dims);
-  /// Emits `binding`, branches with variables of their own; its variable is seen outside of the open dataflow
-  /// block if it was.
+  /// Emits a copy of `binding` with new variables in its branches; its variable is visible outside of the
+  /// open dataflow block if the original was.
   AnyVar emit(const Binding& binding);
-  /// `expr` with the variables of the function being built; its types are to be found again.
+  /// `expr` with the variables of the function under construction; its types must be inferred again.
   Expr copied(const Expr& expr) const;
 
  private:
@@ -32,11 +33,11 @@ class BindingCopier {
   Substitution copies_;
 };
 
-/// The bindings of `func`, in order.  Raises InternalError if it is not in normal form.
+/// The bindings of `func`, in order.  Raises InternalError if it is not in A-normal form.
 std::vector<Binding> bindings_of(const Function& func);
-/// Whether all bindings of `func` stand in dataflow blocks.
+/// True if all bindings of `func` are in dataflow blocks.
 bool is_all_dataflow(const Function& func);
-/// The graph function called `name`; raises a UserError that `what` opens if there is none.
+/// The graph function called `name`; if there is none, raises a UserError that begins with `what`.
 Function graph_function(const IRModule& module, std::string_view name, std::string_view what);
 
 }  // namespace tilewright::relax

@@ -22,7 +22,7 @@ std::set<std::string> private_functions(const IRModule& module) {
           [&](const CallNode* call) {
             if (!is<GlobalVarNode>(call->op)) return true;
             for (const Expr& arg : call->args) self(self, arg.get());
-            return false;  // the name that is called
+            return false;  // the callee
           },
           [&](const GlobalVarNode* var) { names.erase(var->name_hint); });
     };

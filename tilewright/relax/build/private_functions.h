@@ -1,4 +1,5 @@
-// Graph functions that only their module calls: their parameters and results may change, or they may go.
+// Graph functions that only their module calls: passes may change their parameters
+// and results, or remove them.
 #pragma once
 #include <set>
 #include <string>
@@ -7,9 +8,9 @@
 
 namespace tilewright::relax {
 
-/// Names of the graph functions of `module` that have no global_symbol, are not "main", and are only called,
-/// by name: never passed on or made into closures.  Without those that fuse_tir or a generator of code takes
-/// (Primitive, Composite, Codegen).
+/// The names of the graph functions of `module` that have no global_symbol, are not "main", and are only
+/// called by name: never passed as values or made into closures.  Excludes functions for fuse_tir or an
+/// external code generator (Primitive, Composite, Codegen).
 std::set<std::string> private_functions(const IRModule& module);
 
 /// The name of the function of `names` that `value` calls, or "".

@@ -12,7 +12,7 @@
 namespace tilewright::relax {
 namespace {
 
-// Variables used in the computations of `tensor` and below that are not bound there, in order of first use.
+// Appends the variables that the computations of `tensor` use but do not bind, in order of first use.
 void collect_free_vars(const te::Tensor& tensor, std::vector<ObjectRef>* seen_ops,
                        std::vector<tir::Var>* free) {
   const ObjectRef op = tensor->op;
@@ -55,7 +55,7 @@ std::string letter_name(size_t position) {
                        : fmt::format("input_{}", position);
 }
 
-// An output that is an input, or given twice, is copied into a tensor of its own.
+// `output`, copied if it is an input or returned twice: a program needs a new tensor for each output.
 te::Tensor as_new_output(const te::Tensor& output, const std::vector<te::Tensor>& earlier) {
   const bool is_new = !is<te::TePlaceholderNode>(output->op) &&
                       std::none_of(earlier.begin(), earlier.end(), [&](const te::Tensor& other) {
@@ -67,7 +67,7 @@ te::Tensor as_new_output(const te::Tensor& output, const std::vector<te::Tensor>
                      {.name = "T_copy"});
 }
 
-// The tensors of an argument: itself, the fields of a tuple, or none of a shape or scalar.
+// The tensors of an argument: itself, the fields of a tuple; none for a shape or scalar.
 std::vector<Expr> tensors_of(const Expr& arg) {
   if (const auto* tuple = arg.as<TupleNode>()) {
     std::vector<Expr> tensors;  // a tuple of scalars is an attribute
@@ -109,7 +109,7 @@ TeCall make_te_call(const std::vector<Expr>& inputs, const std::vector<te::Tenso
 
   std::vector<ObjectRef> args(placeholders.begin(), placeholders.end());
   args.insert(args.end(), outputs.begin(), outputs.end());
-  std::vector<const tir::VarNode*> said;  // by a dimension of an argument
+  std::vector<const tir::VarNode*> said;  // extents of arguments
   for (const ObjectRef& arg : args) {
     for (const PrimExpr& extent : arg.as<te::TeTensorNode>()->shape) {
       if (const auto* var = extent.as<tir::VarNode>()) said.push_back(var);
@@ -129,7 +129,7 @@ TeCall make_te_call(const std::vector<Expr>& inputs, const std::vector<te::Tenso
     args.push_back(var);
     result.extra.push_back(var);
   }
-  // the program has variables of its own: the graph's are not shared between functions
+  // the program gets new variables: functions must not share those of the graph
   Substitution fresh;
   for (const tir::Var& var : used) fresh[var.get()] = tir::make_var(var->name_hint, var->dtype);
   result.func = substitute(te::create_prim_func(args, {.global_symbol = "", .index_dtype = kInt64}), fresh);
@@ -160,7 +160,7 @@ TeCall lower_call(const Call& call, const OpInfo& info) {
 
 namespace {
 
-// An attribute as a value that a runtime function takes.
+// An attribute as an argument of a runtime function.
 Expr attribute_value(const ObjectRef& attr) {
   if (const auto* text = attr.as<StringImmNode>()) return StringValueNode::make(text->value);
   if (const auto* list = attr.as<ArrayNode>()) {

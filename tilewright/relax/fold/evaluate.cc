@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kUnknown = INT64_MAX;
 
-// How many turns the loops of `root` take together; kUnknown if an extent is no constant.
+// The number of iterations of all loops of `root` together; kUnknown if an extent is not constant.
 int64_t num_steps(const Object* root) {
   int64_t total = 1;
   walk(
@@ -58,7 +58,7 @@ std::optional<std::vector<runtime::Tensor>> evaluate(const tir::PrimFunc& func,
   try {
     analysis::interpret(func, values, options);
   } catch (const Error&) {
-    return std::nullopt;  // what fails now fails at run time as well, where it belongs
+    return std::nullopt;  // the program then fails at run time as well, where the error belongs
   }
   return results;
 }

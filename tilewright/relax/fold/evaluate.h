@@ -1,4 +1,4 @@
-// Loop programs run while compiling, for folding constants.
+// Runs loop programs at compile time, for constant folding.
 #pragma once
 #include <optional>
 
@@ -6,10 +6,10 @@
 
 namespace tilewright::relax {
 
-/// The outputs of `func`, of types `outputs`, for `inputs`: what call_tir(func, inputs) gives.  Nothing if
-/// an output's shape is symbolic, if the program would need more than `*steps_left` turns of loops in the
-/// interpreter (programs that evaluate_rows takes need none), or if running it raises an error.  What it
-/// needs is taken off `*steps_left`.
+/// The outputs of `func`, of types `outputs`, for `inputs`: the results of call_tir(func, inputs).  nullopt
+/// if an output's shape is symbolic, if running it raises an error, or if the interpreter would need more
+/// than `*steps_left` iterations of loops.  The iterations are subtracted from `*steps_left`; programs that
+/// evaluate_rows accepts need none.
 std::optional<std::vector<runtime::Tensor>> evaluate(const tir::PrimFunc& func,
                                                      const std::vector<runtime::Tensor>& inputs,
                                                      const std::vector<TensorType>& outputs,

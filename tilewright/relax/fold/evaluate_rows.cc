@@ -19,15 +19,15 @@ const DataType kFloat64 = DataType::float_(64);
 // coefficients of the loops, outermost first, then the constant
 using Affine = std::vector<int64_t>;
 
-// Where the elements of one access lie.
+// One access: the position of its elements as an affine function of the loops.
 struct Access {
   char* data = nullptr;
   DataType dtype;
-  Affine element;            // its number in the tensor
+  Affine element;            // row-major position in the tensor
   int64_t num_elements = 0;  // of the tensor
 };
 
-// A value, computed for a row of the innermost loop at a time.
+// An expression, evaluated for a row of the innermost loop at a time.
 struct Term {
   enum class Op { kLoad, kConstant, kAdd, kSub, kMul, kDiv, kSqrt, kCast };
   Op op = Op::kConstant;
@@ -37,9 +37,9 @@ struct Term {
   std::vector<Term> operands;
 };
 
-constexpr int64_t kMostTurns = int64_t{1} << 34;  // more than elements of any tensor
+constexpr int64_t kMostTurns = int64_t{1} << 34;  // more than any tensor has elements
 
-// How often the innermost statement runs; more than kMostTurns if that is too often.
+// The number of executions of the innermost statement; more than kMostTurns if that is too many.
 int64_t num_turns_of(const std::vector<int64_t>& extents) {
   int64_t turns = 1;
   if (std::any_of(extents.begin(), extents.end(), [](int64_t extent) { return extent <= 0; })) return 0;
@@ -59,7 +59,7 @@ class RowProgram {
     if (!args.empty() && args.size() == func->buffers.size()) output_ = func->buffers.back().get();
   }
 
-  // False unless the program has the form that evaluate_rows takes.
+  // True if the program has the form that evaluate_rows accepts.
   bool understand(const PrimFunc& func);
   void run();
 
@@ -89,14 +89,14 @@ class RowProgram {
   const Object* output_ = nullptr;                    // the buffer that is stored to
   std::unordered_map<const Object*, Affine> values_;  // of loop variables and block axes
   std::vector<int64_t> extents_;
-  std::vector<int64_t> position_;  // of the loops but the innermost
+  std::vector<int64_t> position_;  // of the outer loops
   struct {
     int64_t begin = 0, count = 0;
-  } row_;  // the part of the innermost loop
+  } row_;  // the part of the innermost loop that is computed
   std::vector<Access> accesses_;
   size_t target_ = 0;
   Term value_;
-  // by depth in value_; of float32 if everything is
+  // values of terms by depth in value_; float32 if all terms are
   std::vector<std::vector<float>> singles_;
   std::vector<std::vector<double>> doubles_;
 };
@@ -193,7 +193,8 @@ std::optional<size_t> RowProgram::access(const Buffer& buffer, const std::vector
 std::optional<Term> RowProgram::term(const PrimExpr& expr) {
   Term result;
   if (const auto* load = expr.as<BufferLoadNode>()) {
-    // rows are read as a whole before they are stored: who reads what it stores wants them one by one
+    // rows are loaded as a whole before they are stored; a program that reads its output would need its
+    // elements one by one
     if (load->predicate || load->buffer.get() == output_) return std::nullopt;
     const std::optional<size_t> at = access(load->buffer, load->indices);
     if (!at) return std::nullopt;
@@ -230,7 +231,7 @@ std::optional<Term> RowProgram::term(const PrimExpr& expr) {
   } else {
     return std::nullopt;
   }
-  // small integers are numbers of float64, and become floats by a cast alone
+  // small integers are read as float64 and may only be cast to floats
   auto may_stand = [&](const PrimExpr& operand) {
     const DataType dtype = operand->dtype;
     return dtype == kFloat32 || dtype == kFloat64 ||
@@ -257,7 +258,7 @@ void RowProgram::load_row(const Access& access, int64_t at, int64_t step, std::v
   auto fill = [&]<class T>(const T*) {
     const T* data = reinterpret_cast<const T*>(access.data) + at;
     if (step == 0) return std::fill(row.begin(), row.end(), static_cast<Number>(*data));
-    if (step == 1) {  // of which compilers make vectors
+    if (step == 1) {  // compilers vectorise this loop
       std::transform(data, data + row.size(), row.begin(),
                      [](T value) { return static_cast<Number>(value); });
       return;
@@ -273,16 +274,16 @@ void RowProgram::load_row(const Access& access, int64_t at, int64_t step, std::v
   fill(static_cast<const uint8_t*>(nullptr));
 }
 
-// Whether float32 holds everything: whole numbers become floats by one rounding in any case.
+// True if float32 can hold all terms: integers become floats by one rounding in any case.
 bool RowProgram::is_single(const Term& term) const {
   if (term.op == Term::Op::kLoad) return accesses_[term.access].dtype != kFloat64;
   return term.is_float32 && std::all_of(term.operands.begin(), term.operands.end(),
                                         [&](const Term& operand) { return is_single(operand); });
 }
 
-// The values of `term` into rows[depth].  Sums, products, quotients and roots of float32 are exact enough in
-// double that rounding the result gives the float32 result.  Source: Figueroa, "When is double rounding
-// innocuous?", SIGNUM 30(3), 1995
+// Evaluates `term` into rows[depth].  Sums, products, quotients and square roots of float32 values are
+// computed in double precisely enough that rounding gives the float32 result.  Source: Figueroa, "When is
+// double rounding innocuous?", SIGNUM 30(3), 1995
 template <class Number>
 void RowProgram::compute_row(const Term& term, size_t depth, std::vector<std::vector<Number>>& rows) {
   using Op = Term::Op;
@@ -321,8 +322,8 @@ void RowProgram::remove_loop(size_t loop) {
   for (Access& access : accesses_) access.element.erase(access.element.begin() + at);
 }
 
-// Two loops that walk every tensor as one loop would are one, and loops of one turn are none: rows become
-// long (weights [1024, 256, 1, 1] times scales [1024, 1, 1, 1]: rows of 256, not of 1).
+// Joins two loops if every access walks its tensor as one loop would, and drops loops of one iteration, so
+// that rows become long (weights [1024, 256, 1, 1] times scales [1024, 1, 1, 1]: rows of 256, not of 1).
 void RowProgram::join_loops() {
   for (size_t n = extents_.size(); n-- > 0 && extents_.size() > 1;) {
     if (extents_[n] == 1) remove_loop(n);
@@ -337,7 +338,7 @@ void RowProgram::join_loops() {
   }
 }
 
-// Whether every turn stores an element of its own, so that turns may run in any order.
+// True if every iteration stores a different element, so that iterations may run in any order.
 bool RowProgram::has_own_elements() const {
   int64_t inner = 1;
   for (size_t n = extents_.size(); n-- > 0;) {
@@ -347,7 +348,8 @@ bool RowProgram::has_own_elements() const {
   return true;
 }
 
-// What lies together in memory is read one after the other: the loops around rows by how far they go there.
+// Orders the loops around the rows by their stride in memory, so that neighbouring
+// elements are read in sequence.
 void RowProgram::order_loops() {
   const std::vector<int64_t> extents = extents_;
   const Affine& steps = accesses_[value_.access].element;
@@ -401,7 +403,7 @@ void RowProgram::store_row(std::vector<std::vector<Number>>& rows) {
     store(reinterpret_cast<double*>(to.data) + offset(target_));
 }
 
-// Parts of rows `begin` to `end` - 1: all rows have their first part before any has its second.
+// Runs parts of rows from `begin` to `end` - 1: the first part of all rows comes before the second of any.
 void RowProgram::run_parts(int64_t begin, int64_t end, int64_t num_rows, int64_t part) {
   position_.assign(extents_.size() - 1, 0);
   const auto compute = [&](auto& rows) {
@@ -428,12 +430,12 @@ void RowProgram::run_parts(int64_t begin, int64_t end, int64_t num_rows, int64_t
 }
 
 void RowProgram::run() {
-  constexpr int64_t kPart = 512;             // elements, whose lines stay near the core
+  constexpr int64_t kPart = 512;             // elements that stay in L1
   constexpr int64_t kMinParallel = 1 << 16;  // elements
   const int64_t num_turns = num_turns_of(extents_);
   if (num_turns > 0) join_loops();
   const bool has_any_order = num_turns > 0 && has_own_elements();
-  // pages of what is stored to anyway come in all threads then, not in one before
+  // all elements are stored anyway: without memset all threads touch the pages first, not one before
   if (const Access& target = accesses_[target_]; !has_any_order || num_turns != target.num_elements)
     std::memset(target.data, 0, static_cast<size_t>(target.num_elements * target.dtype.num_bytes()));
   if (num_turns == 0) return;

@@ -72,7 +72,7 @@ Expr constant_size(const Shape& shape) {
   return make_constant(scalar);
 }
 
-// An argument of a runtime function, one that collect_constants takes.
+// An argument of a runtime function as a value; collect_constants has accepted it.
 runtime::Value value_of(const Expr& arg) {
   if (const auto* constant = arg.as<ConstantNode>()) return constant->data;
   if (const auto* shape = arg.as<ShapeExprNode>())
@@ -87,7 +87,7 @@ runtime::Value value_of(const Expr& arg) {
   return number->value;
 }
 
-// What a runtime function that writes `outputs` gives.
+// The folded results of a runtime function that writes `outputs`.
 Expr fold_runtime_call(const Call& call, const OpInfo& info, const std::vector<TensorType>& outputs) {
   const runtime::Function function = runtime::find_function(info.packed);
   const Call plain = runtime_call(call, info);
@@ -104,7 +104,7 @@ Expr fold_runtime_call(const Call& call, const OpInfo& info, const std::vector<T
   try {
     function.call(args);
   } catch (const Error&) {
-    return nullptr;  // what fails now fails at run time as well, where it belongs
+    return nullptr;  // the call then fails at run time as well, where the error belongs
   }
   return constants_of(results, is<TupleTypeNode>(call->type));
 }

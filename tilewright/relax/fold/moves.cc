@@ -14,7 +14,7 @@ void Moves::permute(const std::vector<int64_t>& axes) {
   size_t next = 0;
   for (int64_t rest : shape_) {
     of_dimension.emplace_back();
-    // parts of extent 1 go with the dimension before them, or with the first
+    // parts of extent 1 join the dimension before them, or the first
     while (next < order_.size() && (rest > 1 || parts_[order_[next]] == 1)) {
       rest /= parts_[order_[next]];
       of_dimension.back().push_back(order_[next++]);
@@ -43,7 +43,7 @@ bool Moves::reshape(const std::vector<int64_t>& shape) {
         continue;
       }
       if (extent % rest != 0) return false;
-      // the part becomes two, of which the first belongs to this dimension
+      // split the part in two; the first belongs to this dimension
       changed.parts_[part] = rest;
       changed.parts_.insert(changed.parts_.begin() + static_cast<std::ptrdiff_t>(part) + 1, extent / rest);
       for (size_t& other : changed.order_) other += other > part;
@@ -56,12 +56,12 @@ bool Moves::reshape(const std::vector<int64_t>& shape) {
 }
 
 Moves::Permutation Moves::permutation() const {
-  // runs of parts that stay together, by their first part
+  // runs of parts that stay adjacent, by their first part
   std::vector<std::pair<size_t, int64_t>> runs;
   size_t last = parts_.size();
   for (const size_t part : order_) {
     if (parts_[part] == 1) continue;
-    size_t before = part;  // the part of more than one element that lies before this one
+    size_t before = part;  // the last part before this one with more than one element
     while (before > 0 && parts_[before - 1] == 1) --before;
     if (!runs.empty() && before > 0 && before - 1 == last)
       runs.back().second *= parts_[part];

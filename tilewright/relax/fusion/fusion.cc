@@ -41,8 +41,8 @@ class Grouping {
     }
   }
 
-  // The nodes between the last one of the group of `head` and the first that everything after it passes
-  // through, with that one at the end; none if one of them does not fit.
+  // The nodes from the group of `head` (exclusive) to its nearest post-dominator (inclusive); empty if one of
+  // them does not fit.
   std::vector<size_t> up_to_post_dominator(size_t head) const {
     const size_t last = group_[head];
     if (nodes_[last].escapes) return {};
@@ -54,7 +54,7 @@ class Grouping {
       if (!fits_after(head, node, members_[last].size() + taken.size())) return {};
       taken.push_back(node);
       if (pending.empty()) return taken;
-      // a value that only some paths use, or that is seen outside
+      // a value that only some paths use, or that is needed outside
       if (nodes_[node].escapes || nodes_[node].users.empty()) return {};
       pending.insert(nodes_[node].users.begin(), nodes_[node].users.end());
     }

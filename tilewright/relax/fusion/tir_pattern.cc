@@ -15,7 +15,8 @@ bool has_reduction(const BlockNode* block) {
                      [](const IterVar& axis) { return axis->iter_type == IterType::kReduce; });
 }
 
-// elementwise: the very indices of the store; broadcast: some of them, in order, or constants
+// Elementwise if the load has the indices of the store; broadcast if it has some of
+// them, in order, or constants.
 FusePattern pattern_of_load(const BufferLoadNode* load, const std::vector<PrimExpr>& stored) {
   if (load->indices == stored) return FusePattern::kElementwise;
   size_t next = 0;
@@ -50,7 +51,7 @@ bool sums_products(const BlockNode* block) {
   return found;
 }
 
-// The blocks below the root; none if the program is more than blocks and pure calls.
+// The blocks below the root; none if the program has anything but blocks and pure calls.
 std::vector<const BlockNode*> blocks_of(const PrimFunc& func) {
   const auto* root = func->body.as<BlockRealizeNode>();
   if (!root || !root->block->iter_vars.empty()) return {};
@@ -70,7 +71,7 @@ bool reads(const BlockNode* block, const BufferNode* buffer) {
   return found;
 }
 
-// Whether another block alone reads these sums, which multiplies and adds them: sums of groups are one sum.
+// True if only one other block reads these sums and it multiplies and adds them: sums of groups are one sum.
 bool is_part_of_sum(const BlockNode* block, const std::vector<const BlockNode*>& blocks) {
   if (!has_reduction(block) || !sums_products(block) || block->writes.size() != 1) return false;
   const BufferNode* output = block->writes[0]->buffer.get();
@@ -89,7 +90,7 @@ bool is_part_of_sum(const BlockNode* block, const std::vector<const BlockNode*>&
   return is_factor;
 }
 
-// Every axis that takes more than one value is an index, alone and once: no element is met twice.
+// True if every axis with more than one value is an index, once and alone: each element is then read once.
 bool uses_all_axes(const BufferLoadNode* load, const BlockNode* block) {
   for (const IterVar& axis : block->iter_vars) {
     const auto uses = std::count_if(load->indices.begin(), load->indices.end(),
@@ -122,7 +123,7 @@ FusePattern pattern_of(const PrimFunc& func) {
 
 bool reads_once(const PrimFunc& func) {
   const std::vector<const BlockNode*> blocks = blocks_of(func);
-  // what stands before the reduction (padding) is met more often
+  // a block before the reduction (padding) is read more than once
   if (blocks.empty() || !has_reduction(blocks[0])) return false;
   std::vector<const BufferNode*> written;
   for (const BufferRegion& region : blocks[0]->writes) written.push_back(region->buffer.get());

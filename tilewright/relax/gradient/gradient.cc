@@ -1,11 +1,10 @@
-// The adjoint of a function: its bindings again, then their gradients from the last to the first.
-//   def main(x, y):                       def main_adjoint(x, y):
-//     lv = R.multiply(x, y)                 lv = R.multiply(x, y)
-//     gv = R.sum(lv)                  ->    gv = R.sum(lv)
-//     return gv                             gv_adjoint = R.ones(())
-//                                           lv_adjoint = R.broadcast_to(gv_adjoint, ...)
-//                                           return (gv, (R.multiply(lv_adjoint, y), R.multiply(lv_adjoint,
-//                                           x)))
+// The adjoint of a function: a copy of its bindings, then their gradients from the last to the first.
+//   def main(x, y):                   def main_adjoint(x, y):
+//     lv = R.multiply(x, y)             lv = R.multiply(x, y)
+//     gv = R.sum(lv)            ->      gv = R.sum(lv)
+//     return gv                         gv_adjoint = R.ones(())
+//                                       lv_adjoint = R.broadcast_to(gv_adjoint, ...)
+//                                       return (gv, (R.multiply(lv_adjoint, y), R.multiply(lv_adjoint, x)))
 // Source of the method: Griewank and Walther, Evaluating Derivatives, chapter 3
 #include "tilewright/relax/gradient/gradient.h"
 
@@ -71,7 +70,7 @@ class Differentiator {
     return all;
   }
 
-  // One dataflow block if the function has nothing else, so that all of it can be moved and fused.
+  // Writes one dataflow block if the function has nothing else, so that passes can move and fuse all of it.
   void write_body() {
     is_dataflow_ = is_all_dataflow(func_);
     if (is_dataflow_) builder_.begin_dataflow();
@@ -85,7 +84,7 @@ class Differentiator {
     builder_.emit_func_output(TupleNode::make(std::vector<Expr>{result, TupleNode::make(gradients)}));
   }
 
-  // The gradient of the target in itself is 1.
+  // Starts at the target, whose gradient with respect to itself is 1.
   void start_at(const Expr& result) {
     const Type type = type_of(result);
     const auto* tuple = type.as<TupleTypeNode>();
@@ -111,7 +110,7 @@ class Differentiator {
   }
 
   Expr gradient_of_param(const Var& param) { return whole(param->type, adjoints_.of(param)); }
-  // The adjoint as a value, zeros where nothing came.
+  // The adjoint as a value, with zeros where no gradient was added.
   Expr whole(const Type& type, const Adjoint& adjoint) {
     if (const auto* tuple = type.as<TupleTypeNode>()) {
       std::vector<Expr> fields;
@@ -128,7 +127,7 @@ class Differentiator {
                         type_text(type));
     return zeros(*shape, tensor->dtype).expr;
   }
-  // Seen outside of the block, under the name of parameter `n`.
+  // Binds the gradient to a variable visible outside of the block, named after parameter `n`.
   Expr output(const Expr& gradient, size_t n) {
     if (!is_dataflow_) return gradient;
     return builder_.emit_output(gradient, params_[n]->name_hint + "_adjoint");

@@ -35,7 +35,7 @@ Value zeros(const Shape& shape, DataType dtype);
 Value tuple_of(const std::vector<Value>& fields);
 Value shape_value(const Shape& shape);
 
-/// What a value adds to the gradients: one tensor, or one adjoint per field of a tuple; empty: nothing.
+/// The gradient contributions of a value: one tensor, or one adjoint per field of a tuple; empty: none.
 struct Adjoint {
   Expr value;
   std::vector<Adjoint> fields;
@@ -44,14 +44,14 @@ struct Adjoint {
 
 class Adjoints;
 
-/// One call on the way back: its arguments, its result and the gradient of that.
+/// One call in the backward pass: its arguments, its result and the gradient of the result.
 class Backward {
  public:
   Backward(Adjoints& adjoints, const Call& call, Expr result, const Adjoint& gradient);
 
   const Call& call() const { return call_; }
   size_t num_args() const { return call_->args.size(); }
-  /// Argument `n`, or the field `field` of it if it is a tuple.
+  /// Argument `n`, or its field `field` if it is a tuple.
   Value x(size_t n) const;
   Value x(size_t n, size_t field) const;
   size_t num_fields(size_t n) const;
@@ -62,27 +62,27 @@ class Backward {
   Value grad() const;
   Value grad(size_t field) const;
 
-  /// The type of a tensor that the call takes; with a known shape when shape(n) is asked for.
+  /// The type of a tensor argument.
   const TensorTypeNode* type(size_t n) const;
   const Shape& shape(size_t n) const;
   int64_t ndim(size_t n) const { return static_cast<int64_t>(shape(n).size()); }
-  /// The extents of any tensor of the call.  Raises Unsupported if they are known only at run time.
+  /// The extents of a tensor type of the call.  Raises Unsupported if they are known only at run time.
   const Shape& shape_of(const Type& type) const;
   DataType dtype(size_t n) const { return type(n)->dtype; }
-  /// The attribute `axis`, in 0 .. ndim - 1.
+  /// The attribute `name`, an axis, in 0 .. ndim - 1.
   int64_t axis(std::string_view name, size_t ndim) const;
   std::vector<int64_t> axes(std::string_view name, size_t ndim) const;
   bool needs(size_t n) const;
 
-  /// The number as a scalar of the dtype of argument `like`, or of its fields.
+  /// `value` as a scalar of the dtype of argument `like`, or of its fields.
   Value number(double value, size_t like = 0) const;
-  /// How many elements `axes` of `shape` have, as a tensor that broadcasts: symbolic extents included.
+  /// The number of elements along `axes` of `shape`, symbolic extents included, as a tensor that broadcasts.
   Value count(const Shape& shape, const std::vector<int64_t>& axes) const;
-  /// `value` bound to a variable, to be used several times.
+  /// `value` bound to a variable, for several uses.
   Value bind(const Value& value) const;
 
-  /// Adds to the gradient of argument `n` (of its field).  Summed over what broadcasting repeated; dropped if
-  /// nobody asks for it.
+  /// Adds to the gradient of argument `n` (or a field of it), summed over what broadcasting repeated.
+  /// Dropped if the gradient is not needed.
   void add(size_t n, const Value& gradient);
   void add(size_t n, size_t field, const Value& gradient);
 
@@ -101,7 +101,7 @@ struct GradientRow {
   std::string_view op;
   GradientRule rule;
 };
-/// What one file of rules/ defines.
+/// The rules of one file of rules/.
 struct GradientTable {
   const GradientRow* rows;
   size_t count;
@@ -115,22 +115,22 @@ extern const std::size_t k_gradient_rules_count;
 /// The rule of the operator, or null.
 GradientRule find_gradient(std::string_view op);
 
-/// Gradients of a loop program that call_tir_with_grad names: gradients of its outputs and its inputs to
-/// gradients of its inputs.
+/// The gradient of a loop program that call_tir_with_grad names: from the gradients of its outputs and its
+/// inputs to the gradients of its inputs.
 using TeGradient = std::function<std::vector<te::Tensor>(
     const std::string& name, const std::vector<te::Tensor>& output_grads,
     const std::vector<te::Tensor>& inputs, const AttrMap& kwargs)>;
 
 struct GradientOptions {
   std::string func_name = "main";
-  std::optional<std::vector<size_t>> require_grads;  // parameters; none: all of floating-point tensors
-  int64_t target_index = 0;                          // which element, if the function gives a tuple
+  std::optional<std::vector<size_t>> require_grads;  // parameters; nullopt: all floating-point tensors
+  int64_t target_index = 0;                          // index of the target if the function returns a tuple
   TeGradient te_gradient;                            // raises UserError for an unknown name
 };
 
-/// `module` with the function <func_name>_adjoint, which gives (what the function gives, (gradients of the
-/// required parameters, ...)): of the target, a floating-point scalar.
-/// Raises UserError for a function or target that is not there or no such scalar, Unsupported for operators
+/// `module` with the function <func_name>_adjoint, which returns (result of the function, (gradients of the
+/// required parameters, ...)); the target of the gradients is a floating-point scalar.
+/// Raises UserError if the function or target does not exist or is no such scalar, Unsupported for operators
 /// without a rule.
 IRModule gradient(const IRModule& module, const GradientOptions& options);
 

@@ -111,7 +111,7 @@ Expr Adjoints::seen(const Expr& expr) {
   const Expr value = value_of(var);
   BindingCopier copier(builder_);
   copier.keep_dims(builder_.dims_in_scope());
-  // what starts the way again is no expression of the way there, so that nobody joins the two
+  // a recomputed value starts from a variable, not from its expression, so that CSE cannot merge both passes
   const auto* call = value.as<CallNode>();
   if (call && op_name(call) == "relax.grad.start_checkpoint" && is_var(call->args[0]))
     copier.define(ref_as<VarBaseNode>(call->args[0]), expr);

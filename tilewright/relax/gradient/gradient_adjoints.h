@@ -1,5 +1,5 @@
-// Gradients of the variables of a scope, a function or a branch, as they come together while its bindings are
-// gone through backwards.
+// Gradients of the variables of a scope, a function or a branch, accumulated while its bindings are visited
+// from the last to the first.
 #pragma once
 #include <unordered_map>
 #include <unordered_set>
@@ -10,27 +10,27 @@ namespace tilewright::relax {
 
 class Adjoints {
  public:
-  /// outer  of the scope around this one, whose variables are seen here; their gradients are kept apart
+  /// outer  the enclosing scope, whose variables are visible here; their gradients are accumulated separately
   explicit Adjoints(BlockBuilder& builder, const Adjoints* outer = nullptr)
       : builder_(builder), outer_(outer) {}
 
   BlockBuilder& builder() { return builder_; }
-  /// From now on `var`, bound to `value`, has a gradient if anything floating-point of `value` has one.
+  /// Declares `var`, bound to `value`: it gets a gradient if a floating-point tensor of `value` has one.
   void define(const AnyVar& var, const Expr& value);
   void require(const AnyVar& var) { needed_.insert(var.get()); }
-  /// Whether a gradient is asked for of anything in `expr`.
+  /// True if the gradient of any variable in `expr` is needed.
   bool is_needed(const Expr& expr) const;
 
   const Adjoint& of(const Expr& var) { return adjoints_[var.get()]; }
-  /// Adds `gradient` to that of `target`: a variable, a tuple of variables, or a leaf that has none.
+  /// Adds `gradient` to the gradient of `target`: a variable, a tuple of variables, or
+  /// a leaf without gradient.
   void add(const Expr& target, const Adjoint& gradient);
-  /// Adds to that of field `index` of `tuple`.
+  /// Adds to the gradient of field `index` of `tuple`.
   void add_field(const Expr& tuple, size_t index, const Adjoint& gradient);
 
   /// `value` as a leaf: bound to a variable unless it is one.
   Expr emit(const Value& value, const std::string& name_hint = "");
-  /// `expr` as the way back may use it: what stands between start_checkpoint and end_checkpoint is computed
-  /// again.
+  /// `expr` for use in the backward pass: values between start_checkpoint and end_checkpoint are recomputed.
   Expr seen(const Expr& expr);
 
  private:

@@ -1,4 +1,4 @@
-// What rules of gradients are written with.
+// The functions that gradient rules use.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/relax/gradient/gradient_adjoints.h"
 #include "tilewright/relax/infer/op_util.h"

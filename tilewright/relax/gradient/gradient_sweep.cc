@@ -1,4 +1,4 @@
-// The gradient of a branch computes the branch again, so that nothing of it is kept until then:
+// The gradient of a branch recomputes the branch, so that no value of it is kept until then:
 //   y = if c: lv = R.exp(x); lv else: z     ->  y = the same
 //                                               x_z_adjoint = if c: lv = R.exp(x); (y_adjoint * lv, zeros)
 //                                                             else: (zeros, y_adjoint)
@@ -31,11 +31,11 @@ void require_supported(const Expr& value) {
         .help("write its body where it is called");
   throw Unsupported(call, "gradient: there is no gradient of {}",
                     name.empty() ? "a call of a function value" : op_detail::short_name(name))
-      .help("R.grad.no_grad(value) keeps gradients from it");
+      .help("R.grad.no_grad(value) excludes a value from gradients");
 }
 
-// On the way back nothing is computed again of which only the side effects are left; but what a call in place
-// writes is used under other names.
+// The backward pass does not recompute calls for their side effects alone; but the results of a call in place
+// are used under other names.
 bool is_removable(const BindingBlock&, const Binding& binding) {
   bool is_in_place = false;
   walk(binding->value,
@@ -43,7 +43,7 @@ bool is_removable(const BindingBlock&, const Binding& binding) {
   return is<VarBindingNode>(binding) && !is_in_place;
 }
 
-// Branches are computed twice, which must not be seen.
+// Branches are computed twice, so a side effect in one would happen twice.
 void require_pure(const Expr& branch, const IRModule& module) {
   walk(branch, [&](const CallNode* call) {
     if (op_name(call) != "relax.call_tir_inplace" && is_pure_call(call, module.get())) return;
@@ -55,7 +55,7 @@ void require_pure(const Expr& branch, const IRModule& module) {
   });
 }
 
-// `gradient` with the types that the value of a branch has, of which that of the `if` may know less.
+// `gradient` with the types of the branch's value; the type of the `if` may be less precise.
 Adjoint as_seen_in_branch(Adjoints& adjoints, const Adjoint& gradient, const Type& type) {
   Adjoint result = gradient;
   const auto* tuple = type.as<TupleTypeNode>();
@@ -69,7 +69,7 @@ Adjoint as_seen_in_branch(Adjoints& adjoints, const Adjoint& gradient, const Typ
   return result;
 }
 
-// The gradients of the floating-point tensors in a value of `type`, zeros where nothing came.
+// Appends the gradients of the floating-point tensors in a value of `type`, zeros where there is none.
 void collect_gradients(const If& node, const AnyVar& var, const Type& type, const Adjoint& adjoint,
                        std::vector<Expr>* gradients) {
   if (const auto* tuple = type.as<TupleTypeNode>()) {
@@ -89,7 +89,7 @@ void collect_gradients(const If& node, const AnyVar& var, const Type& type, cons
         .help("bind it with R.match_cast");
   gradients->push_back(zeros(*shape, tensor->dtype).expr);
 }
-// The other way: fields of `gradients` from `next` on as the gradient of a value of `type`.
+// The inverse: the fields of `gradients` from `next` on as the gradient of a value of `type`.
 Adjoint spread_gradients(Adjoints& adjoints, const Type& type, const Expr& gradients, int64_t* next) {
   Adjoint result;
   if (const auto* tuple = type.as<TupleTypeNode>()) {
@@ -101,7 +101,7 @@ Adjoint spread_gradients(Adjoints& adjoints, const Type& type, const Expr& gradi
   return result;
 }
 
-// The variables in `expr` whose gradients are asked for, in order of use.
+// The variables in `expr` whose gradients are needed, in order of use.
 std::vector<AnyVar> needed_vars(const Expr& expr, const Adjoints& adjoints) {
   std::vector<AnyVar> vars;
   auto visit = [&](const auto* node) {
@@ -199,7 +199,7 @@ SeqExpr GradientSweep::gradients_of_branch(const If& node, const Expr& branch, c
   }
 }
 
-// call_tir_with_grad: the registered function says the gradients of its inputs as tensor expressions
+// call_tir_with_grad: the registered function gives the gradients of its inputs as tensor expressions.
 void GradientSweep::through_loop_program(Backward& backward, const Adjoint& gradient) {
   const Call& call = backward.call();
   const std::string name = call->attrs.get_string("te_grad_name", "");

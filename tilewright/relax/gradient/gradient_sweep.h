@@ -1,5 +1,5 @@
-// The bindings of a scope, a function or a branch, written again one by one, then their gradients from the
-// last to the first.
+// Copies the bindings of a scope, a function or a branch one by one, then emits their gradients from the last
+// to the first.
 #pragma once
 #include "tilewright/relax/build/copy_bindings.h"
 #include "tilewright/relax/gradient/gradient_adjoints.h"
@@ -8,7 +8,7 @@ namespace tilewright::relax {
 
 class GradientSweep {
  public:
-  /// outer  of the scope around this one
+  /// outer  the enclosing scope
   GradientSweep(BlockBuilder& builder, const IRModule& module, const GradientOptions& options,
                 const GradientSweep* outer = nullptr)
       : builder_(builder),
@@ -17,10 +17,10 @@ class GradientSweep {
         adjoints_(builder, outer ? &outer->adjoints_ : nullptr) {}
 
   Adjoints& adjoints() { return adjoints_; }
-  /// Writes `binding` by `copier`.  Raises Unsupported for functions inside of functions.
+  /// Copies `binding` with `copier`.  Raises Unsupported for local functions.
   void forward(const Binding& binding, BindingCopier& copier);
-  /// The gradients of what the bindings use, of the gradients that adjoints() has.
-  /// Raises Unsupported for what has no gradient.
+  /// Emits the gradients of all values that the bindings use, from the gradients in adjoints().
+  /// Raises Unsupported for operators without a gradient.
   void back();
 
  private:
@@ -28,7 +28,7 @@ class GradientSweep {
   void go_back_through(const Call& call, const AnyVar& var, const Adjoint& gradient);
   void go_back_through(const If& node, const AnyVar& var, const Adjoint& gradient);
   void through_loop_program(Backward& backward, const Adjoint& gradient);
-  // A branch: the variables that it uses, how it calls them, the gradient of its result.
+  // A branch: the variables it uses, their names inside it, the gradient of its result.
   struct BranchTask {
     std::vector<AnyVar> targets, seen;
     const Adjoint& gradient;

@@ -1,11 +1,11 @@
-// Names that attributes of functions give.
+// Names of functions and results that attributes define.
 #pragma once
 #include "tilewright/relax/graph/relax.h"
 
 namespace tilewright::relax {
 
-/// Attribute of a graph function: what its results are called (Array of StringImm), one name for each field
-/// of the tuple.
+/// Attribute of a graph function: the names of its results (Array of StringImm), one for each field of the
+/// tuple.
 inline constexpr std::string_view kOutputNames = "output_names";
 
 /// The name under which the kernel `name` of `module` is exported: its global_symbol, or `name`.

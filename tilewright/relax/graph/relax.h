@@ -1,4 +1,4 @@
-// Graphs: the nodes of Relax.  The comment of a node is its script form.
+// Graphs: the nodes of Relax.  The comment of a node is the text of it in a script.
 #pragma once
 #include "tilewright/ir/module.h"
 #include "tilewright/runtime/tensor.h"
@@ -35,7 +35,7 @@ struct ShapeTypeNode final : Node<ShapeTypeNode, TypeNode, Kind::kShapeType> {
   static constexpr auto fields() {
     return std::tuple{field<&ShapeTypeNode::values>("values", "the extents, when is_known"),
                       field<&ShapeTypeNode::ndim>("ndim", "number of dimensions; -1: unknown"),
-                      field<&ShapeTypeNode::is_known>("is_known", "whether values says the extents")};
+                      field<&ShapeTypeNode::is_known>("is_known", "true if values are the extents")};
   }
 };
 using ShapeType = Ref<ShapeTypeNode>;
@@ -76,7 +76,7 @@ struct VarNode final : Node<VarNode, VarBaseNode, Kind::kRelaxVar> {
 };
 using Var = Ref<VarNode>;
 
-/// lv: a variable seen only inside its dataflow block
+/// lv: a variable visible only inside its dataflow block
 struct DataflowVarNode final : Node<DataflowVarNode, VarBaseNode, Kind::kDataflowVar> {
   static constexpr auto fields() {
     return std::tuple{field<&DataflowVarNode::name_hint>("name_hint", "for printing only", Role::kIgnore),
@@ -166,8 +166,11 @@ struct DataTypeValueNode final : Node<DataTypeValueNode, RelaxExprNode, Kind::kD
 using DataTypeValue = Ref<DataTypeValueNode>;
 
 /// R.matmul(a, b), R.call_tir(cls.f, (x,), out_sinfo=...), f(x)
-/// call_tir: op "relax.call_tir", args (GlobalVar or ExternFunc, Tuple of tensors [, ShapeExpr of extra
-/// integers]), type_args (one TensorType per output).  call_dps_packed: the same with an ExternFunc.
+/// call_tir:
+///   op         "relax.call_tir"
+///   args       GlobalVar or ExternFunc, Tuple of tensors [, ShapeExpr of extra integers]
+///   type_args  one TensorType per output
+/// call_dps_packed: the same with an ExternFunc.
 struct CallNode final : Node<CallNode, RelaxExprNode, Kind::kRelaxCall> {
   Expr op;
   std::vector<Expr> args;
@@ -214,7 +217,7 @@ using Binding = Ref<BindingNode>;
 /// var = value
 struct VarBindingNode final : Node<VarBindingNode, BindingNode, Kind::kVarBinding> {
   static constexpr auto fields() {
-    // the variable first: a function inside another may call itself
+    // the variable is defined first: a local function may call itself
     return std::tuple{field<&VarBindingNode::var>("var", "names it", Role::kDef),
                       field<&VarBindingNode::value>("value", "the value"),
                       field<&VarBindingNode::span>("span", "where it was written", Role::kIgnore)};
@@ -222,7 +225,7 @@ struct VarBindingNode final : Node<VarBindingNode, BindingNode, Kind::kVarBindin
 };
 using VarBinding = Ref<VarBindingNode>;
 
-/// var = R.match_cast(value, type): checked at run time; unseen variables of `pattern` are defined
+/// var = R.match_cast(value, type): checked at run time; defines the variables of `pattern` that are new
 struct MatchCastNode final : Node<MatchCastNode, BindingNode, Kind::kMatchCast> {
   Type pattern;
   static constexpr auto fields() {
@@ -249,7 +252,8 @@ struct PlainBlockNode final : Node<PlainBlockNode, BindingBlockNode, Kind::kPlai
 };
 using PlainBlock = Ref<PlainBlockNode>;
 
-/// with R.dataflow(): no side effect, no branch; only plain variables (not DataflowVar) are seen outside
+/// with R.dataflow(): no side effects, no branches; only plain variables (not
+/// DataflowVar) are visible outside
 struct DataflowBlockNode final : Node<DataflowBlockNode, BindingBlockNode, Kind::kDataflowBlock> {
   static constexpr auto fields() {
     return std::tuple{field<&DataflowBlockNode::bindings>("bindings", "in order")};
@@ -290,7 +294,7 @@ struct FunctionNode final : Node<FunctionNode, BaseFuncNode, Kind::kRelaxFunctio
 };
 using Function = Ref<FunctionNode>;
 
-/// R.ExternFunc("env.linear"): a function of the run-time registry, perhaps with a name in the module
+/// R.ExternFunc("env.linear"): a function of the run-time registry, which may have a name in the module
 struct ExternFuncNode final : Node<ExternFuncNode, BaseFuncNode, Kind::kExternFunc> {
   std::string global_symbol;
   static constexpr auto fields() {

@@ -1,4 +1,4 @@
-// Types of graph values: making them, taking them apart, comparing them when dimensions are symbolic.
+// Types of graph values: making them, inspecting them, comparing them when dimensions are symbolic.
 #pragma once
 #include <optional>
 #include <string>
@@ -19,8 +19,8 @@ using Shape = std::vector<PrimExpr>;
 // ---- making
 /// R.Tensor(shape, dtype)
 TensorType tensor_type(Shape shape, DataType dtype, std::string device = "");
-/// R.Tensor(dtype, ndim=ndim): the extents are unknown; ndim -1: so is their number; 0: there are none, the
-/// shape is ().
+/// R.Tensor(dtype, ndim=ndim) with unknown extents; ndim -1: their number is unknown, too; ndim 0: the shape
+/// is ().
 TensorType tensor_type_of_ndim(int64_t ndim, DataType dtype, std::string device = "");
 ShapeType shape_type(Shape values);
 ShapeType shape_type_of_ndim(int64_t ndim);
@@ -32,7 +32,7 @@ Type object_type();
 /// The type of no value: R.Tuple().
 Type void_type();
 bool is_void(const Type& type);
-/// An int64 literal, what extents are made of.
+/// An int64 literal, the dtype of extents.
 PrimExpr extent_imm(int64_t value);
 Shape extents(const std::vector<int64_t>& values);
 /// R.const(data), with its type; `data` is copied only if it is not compact.
@@ -40,20 +40,20 @@ Constant make_constant(const runtime::Tensor& data);
 /// R.const(value, dtype), without dimensions; null for dtypes other than float16, bfloat16, float32, float64,
 /// int8, uint8, int16, int32 and int64.
 Constant make_scalar(double value, DataType dtype);
-/// The number that a constant without dimensions holds, as a literal; null for other constants, and for
-/// dtypes other than float32, float64, bool and the integers of 8 to 64 bits.
+/// The value of a constant without dimensions, as a literal; null for other constants, and for dtypes other
+/// than float32, float64, bool and the integers of 8 to 64 bits.
 PrimExpr literal_of(const ConstantNode* constant);
-/// Whether `expr` is made of more than `most` nodes.  Each choice between two open extents names one of them
-/// twice: without a limit such expressions double from operator to operator.
+/// True if `expr` has more than `most` nodes.  An expression that chooses between two open extents contains
+/// one of them twice: without a limit such expressions double from operator to operator.
 bool has_more_nodes(const PrimExpr& expr, int most);
 /// `value` as int64: dimensions of graph types have one dtype.
 PrimExpr as_extent(PrimExpr value);
-/// The same for what a user has written at `span`: raises UserError if it is no integer, or below 0.
+/// The same for an extent that a user has written at `span`: raises UserError if it is no integer or below 0.
 PrimExpr checked_extent(const PrimExpr& value, Span span = {});
 
-// ---- taking apart
-/// The type of `expr`: the one that inference found, or what a leaf (variable, constant, shape, literal,
-/// tuple of such) says by itself; null when it is not known yet.
+// ---- inspecting
+/// The type of `expr`: the inferred one, or that of a leaf (variable, constant, shape, literal, tuple of
+/// these); null if it is not known yet.
 Type type_of(const Expr& expr);
 /// The dtype of the tensor `expr`; void for other values.
 DataType dtype_of(const Expr& expr);
@@ -62,7 +62,7 @@ const Shape* known_shape(const TensorTypeNode* type);
 /// The extents of the tensor or shape `expr`, or null.
 const Shape* known_shape(const Expr& expr);
 std::optional<std::vector<int64_t>> constant_extents(const Shape& shape);
-/// The same of a tensor expression; nothing if its shape is not known.
+/// The same for a tensor expression; nullopt if its shape is unknown.
 std::optional<std::vector<int64_t>> constant_shape(const Expr& expr);
 
 // ---- text for messages
@@ -70,24 +70,24 @@ std::optional<std::vector<int64_t>> constant_shape(const Expr& expr);
 std::string shape_text(const Shape& shape);
 /// "R.Tensor((n, 4), \"float32\")"
 std::string type_text(const Type& type);
-/// "R.Tensor((n, 4), \"float32\")" in short: "float32[n, 4]", "tuple(float32[2], object)".
+/// "float32[n, 4]" for R.Tensor((n, 4), "float32"); "tuple(float32[2], object)".
 std::string short_type(const Type& type);
 
 // ---- comparing
 enum class Answer { kNo, kMaybe, kYes };
-/// Whether two extents are equal for all, no, or some values of their variables.
+/// kYes if two extents are equal for all values of their variables, kNo if for none, else kMaybe.
 Answer equal_extents(const PrimExpr& a, const PrimExpr& b);
 Answer equal_shapes(const Shape& a, const Shape& b);
 /// The number of elements, simplified.
 PrimExpr num_elements(const Shape& shape);
-/// Whether a value of type `given` may be passed where `expected` is asked for: kYes always, kMaybe after a
-/// check.
+/// kYes if a value of type `given` may be passed as `expected`, kMaybe if it must be checked, else kNo.
 Answer is_subtype(const Type& given, const Type& expected);
-/// The smallest type that both belong to: what an `if` gives.
+/// The smallest type that includes both: the type of an `if`.
 Type common_type(const Type& a, const Type& b);
-/// `type` without what uses variables outside `known`: such shapes keep only their number of dimensions.
+/// `type` without variables outside `known`: shapes that use others keep only their number of dimensions.
 Type erase_unknown_dims(const Type& type, const std::vector<const tir::VarNode*>& known);
-/// The variables that `type` uses as plain dimensions, in order: what a parameter of this type defines.
+/// Appends the variables that `type` uses as plain dimensions, in order: those that a
+/// parameter of it defines.
 void collect_defined_dims(const Type& type, std::vector<const tir::VarNode*>* out);
 
 }  // namespace tilewright::relax

@@ -16,7 +16,7 @@ struct Place {
   AnyVar var;
   std::string what, func;
 };
-/// Where each variable of a module is defined.
+/// The place where each variable of a module is defined.
 using Places = std::unordered_map<const VarBaseNode*, Place>;
 
 class Definitions {
@@ -48,9 +48,9 @@ class Definitions {
   Places known_;
 };
 
-// Goes through a function in the order of its text.  What a branch or a function inside defines, variables
-// and dimensions, is there in it alone.  A DataflowVar may be used behind its block, as programs of older
-// versions do.
+// Walks a function in the order of its text.  Variables and dimensions that a branch or local function
+// defines are visible only in it.  A DataflowVar may be used after its block, as in
+// programs of older versions.
 class Uses {
  public:
   Uses(std::string_view name, const Places& places, const ir::IRModule& module)
@@ -85,7 +85,7 @@ class Uses {
         },
         [&](const VarBaseNode* var) { return use(var), false; },
         [&](const tir::VarNode* dim) { return use_dim(dim), false; },
-        // these name dimensions and indices of their own
+        // these define their own dimensions and indices
         [&](const CallableTypeNode*) { return false; }, [&](const tir::IndexMapNode*) { return false; },
         [&](const ir::GlobalVarNode*) { return false; }, [&](const tir::PrimFuncNode*) { return false; });
   }
@@ -98,7 +98,7 @@ class Uses {
   }
 
   void binding(const BindingNode* node) {
-    // a function may call itself; statements inside of a value are moved before it
+    // a function may call itself; statements in another value come before its variable
     const bool is_function = is<FunctionNode>(node->value);
     if (is_function) define(node->var.get());
     if (const auto* body = node->value.as<SeqExprNode>())
@@ -133,7 +133,7 @@ class Uses {
   void use(const VarBaseNode* var) const {
     if (defined_.contains(var)) return;
     if (past_.contains(var))
-      throw UserError(var, "the variable {} is used behind the branch or function that defines it",
+      throw UserError(var, "the variable {} is used outside of the branch or function that defines it",
                       var->name_hint)
           .help("make it the result there");
     const auto place = places_.find(var);
@@ -145,7 +145,7 @@ class Uses {
     throw error;
   }
 
-  // `part` of the call, if it is a function of the module: what is called, or a loop program of call_tir
+  // Checks `part` of a call if it names a function of the module: the callee, or a loop program of call_tir.
   void require_callee(const CallNode* call, const Expr& part) const {
     const auto* global = part.as<ir::GlobalVarNode>();
     if (!global || module_->find(global->name_hint)) return;
@@ -156,7 +156,7 @@ class Uses {
 
   void use_dim(const tir::VarNode* dim) const {
     if (defined_.contains(dim)) return;
-    throw UserError(dim, "the dimension {} is used before a parameter or match_cast says what it is",
+    throw UserError(dim, "the dimension {} is used before a parameter or match_cast defines it",
                     dim->name_hint)
         .help("give it as a dimension of a parameter, or bind it with R.match_cast");
   }
@@ -165,7 +165,7 @@ class Uses {
   const Places& places_;
   const ir::IRModule& module_;
   std::unordered_set<const Object*> defined_, past_;
-  std::vector<const Object*> order_;  // of those that are defined
+  std::vector<const Object*> order_;  // variables that are defined, in order
 };
 
 }  // namespace

@@ -7,8 +7,8 @@
 namespace tilewright::relax {
 namespace {
 
-// Lets plain dimensions of `pattern` stand for the extents of `given`.  Extents in function types are known
-// by node.
+// Maps plain dimensions of `pattern` to the extents of `given`.  Extents in function types are compared by
+// node.
 void bind_dims(const Type& pattern, const Type& given, Substitution* dims);
 
 void bind_extents(const Shape& pattern, const Shape& given, Substitution* dims) {
@@ -34,7 +34,7 @@ void bind_dims(const Type& pattern, const Type& given, Substitution* dims) {
   }
 }
 
-// `type` with the callee's dimensions replaced; dimensions that no argument says become unknown.
+// `type` with the callee's dimensions replaced; dimensions that no argument determines become unknown.
 Type instantiate(const Type& type, const Substitution& dims, const std::vector<const tir::VarNode*>& params) {
   std::vector<const tir::VarNode*> unbound;
   for (const tir::VarNode* var : params) {
@@ -57,7 +57,7 @@ std::vector<Type> arg_types(const CallNode* call) {
   return types;
 }
 
-// The function type behind the op of a call: a global name, a variable, a function, a registered function.
+// The type of the callee of a call: a global name, a variable, a function, a registered function.
 Type callee_type(const Expr& op, const IRModuleNode* module) {
   if (const auto* global = op.as<GlobalVarNode>()) {
     if (module) {
@@ -71,7 +71,7 @@ Type callee_type(const Expr& op, const IRModuleNode* module) {
   return type_of(op);
 }
 
-// `call` with types in the literals among its arguments: operators refer to the types of arguments.
+// `call` with types for the literals among its arguments, because operators read the types of arguments.
 Call with_typed_literals(const Call& call) {
   auto lacks_type = [](const Expr& arg) {
     const auto* node = arg.as<RelaxExprNode>();
@@ -97,8 +97,8 @@ Call with_typed_literals(const Call& call) {
   });
 }
 
-// A loop program as a function that gives nothing: its outputs are among its arguments.  Extents of buffers
-// are compared when it runs, unless they are numbers.
+// The type of a loop program that is called directly: it returns nothing, its outputs are among its
+// arguments.  Extents of buffers are compared when it runs, unless they are constant.
 CallableType loop_program_type(const tir::PrimFuncNode* func) {
   std::vector<Type> params;
   for (const tir::Buffer& buffer : func->buffers) {
@@ -114,7 +114,7 @@ CallableType loop_program_type(const tir::PrimFuncNode* func) {
                                 false);
 }
 
-// R.eye(-5) says an extent, others compute one from their arguments.
+// Checks extents of the result: R.eye(-5) states one, others compute one from their arguments.
 void require_extents(const Type& type, const Call& call) {
   const auto* tensor = type.as<TensorTypeNode>();
   const Shape* shape = tensor ? known_shape(tensor) : nullptr;
@@ -154,7 +154,7 @@ Type infer_item(const TupleGetItemNode* item) {
   const Type type = type_of(item->tuple);
   if (is<ObjectTypeNode>(type)) return object_type();
   const auto* tuple = type.as<TupleTypeNode>();
-  if (!tuple) throw UserError(item, "element {} of {}, which is no tuple", item->index, type_text(type));
+  if (!tuple) throw UserError(item, "element {} of {}, which is not a tuple", item->index, type_text(type));
   const auto count = static_cast<int64_t>(tuple->elements.size());
   if (item->index < 0 || item->index >= count)
     throw UserError(item, "element {} of a tuple with {} element{}", item->index, count,

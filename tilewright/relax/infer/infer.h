@@ -5,28 +5,28 @@
 
 namespace tilewright::relax {
 
-/// The type of `expr`, whose operands have types (variables, and what was inferred before).  `module` (may be
-/// null) says what functions the global names mean.  Never null. Raises UserError at `expr` for an operand
-/// that is not accepted, with the operator, the argument and both types.
+/// The type of `expr`, whose operands must have types.  `module` (may be null) has the functions that global
+/// names refer to.  Never null.  Raises UserError at `expr` for an operand that the operator does not accept,
+/// with the operator, the argument and both types.
 Type infer_type(const Expr& expr, const IRModuleNode* module = nullptr);
 
-/// What the operator of `call`, whose arguments have types, needs and their extents leave open; empty for
-/// calls of functions, which check what enters them.
+/// The requirements of the operator of `call`, whose arguments have types, that their extents leave open;
+/// empty for calls of functions, which check their arguments themselves.
 std::vector<Requirement> requirements_of(const Call& call);
 
 /// R.Callable of a function's parameters and result.
 CallableType function_type(const FunctionNode* func);
 
-/// What messages call the function that a call's `op` is: its name, or "a function".
+/// The name of a call's callee in messages: its name, or "a function".
 std::string callee_name(const Expr& op);
 
-/// The type of calling a `callee` type with `args`: its result with the dimensions that the arguments say.
-/// `what` opens error texts: "call of f".
+/// The type of calling a `callee` type with `args`: its result with the dimensions that the arguments
+/// determine.  Error texts begin with `what`: "call of f".
 Type infer_result(const CallableTypeNode* callee, const std::vector<Type>& args, const Expr& where,
                   std::string_view what);
 
-/// What a function of type `callee` is once its last parameters are given: values of types `bound`, at most
-/// as many as there are parameters.
+/// The type of a function of type `callee` after its last parameters are bound to values of types `bound`, at
+/// most as many as there are parameters.
 CallableType type_with_bound(const CallableTypeNode* callee, const std::vector<Type>& bound);
 
 }  // namespace tilewright::relax

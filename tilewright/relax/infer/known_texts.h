@@ -1,4 +1,4 @@
-// Attributes of operators that are one of a few texts.
+// Attributes of operators that take one of a few strings.
 #pragma once
 #include <algorithm>
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "relax.";
 
-// Sorted by name once; the table of files never changes.
+// All operators sorted by name.  Sorted once: the table never changes.
 const std::vector<const OpInfo*>& sorted_ops() {
   static const std::vector<const OpInfo*> sorted = [] {
     std::vector<const OpInfo*> ops;

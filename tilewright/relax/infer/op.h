@@ -1,14 +1,18 @@
-// The operators of graphs.  The folder ops/ is the registry: each file defines an OpTable of one or several
+// The operators of graphs.  The folder ops/ is the registry: each file defines an OpTable of one or more
 // rows.
 //
-//   struct Attrs { DataType out_dtype = DataType::void_();  static constexpr auto fields() {...} };
-//   // raises UserError that names op, argument, shapes; states what the extents must be
+//   struct Attrs {
+//     DataType out_dtype = DataType::void_();
+//     static constexpr auto fields() {...}
+//   };
+//   // raises UserError with operator, argument and shapes; adds what the extents must satisfy to `require`
 //   Type infer(const Call& call, const Attrs& attrs, Requirements& require);
-//   // or std::vector<te::Tensor> for a tuple
+//   // returns std::vector<te::Tensor> if the result is a tuple
 //   te::Tensor lower(const LowerInput& in, const Attrs& attrs);
+//
 //   constexpr OpInfo kOps[] = {
 //       op<infer, lower, Attrs>("relax.matmul", "x1, x2", "...", FusePattern::kOutFusable)};
-//   constinit const OpTable matmul_info = op_table(kOps, "where what they do is said");
+//   constinit const OpTable matmul_info = op_table(kOps, "where the operators are documented");
 #pragma once
 #include <string_view>
 #include <vector>
@@ -20,18 +24,18 @@
 
 namespace tilewright::relax {
 
-/// How the elements of the result depend on those of the arguments: what fusion asks.  Ordered by freedom.
+/// The dependence of the result's elements on those of the arguments, for fusion; the easiest to fuse first.
 enum class FusePattern : uint8_t {
   kElementwise,  // element i needs element i of arguments of the same shape
   kBroadcast,    // the same, but arguments may lack dimensions
   kInjective,    // element i needs one element of each argument: reshape, transpose, slice
-  kReduction,    // an element needs many of the argument, each used once: sum, max
+  kReduction,    // an element needs many elements of the argument, each used once: sum, max
   kOutFusable,   // expensive; elementwise work on its result can be fused into it: matmul, conv
   kTuple,        // only groups values
-  kOpaque,       // not to be fused
+  kOpaque,       // never fused
 };
 
-/// What a TE lowering gets.
+/// The input of a TE lowering.
 struct LowerInput {
   const Call& call;                           // with inferred types
   std::vector<std::vector<te::Tensor>> args;  // per argument: a tensor, the fields of a tuple, or nothing
@@ -39,7 +43,7 @@ struct LowerInput {
   size_t size() const { return args.size(); }
   const te::Tensor& operator[](size_t n) const { return args.at(n).at(0); }
   bool has(size_t n) const { return n < args.size() && !args[n].empty(); }
-  /// The extents of the result, or of its field `n` when it is a tuple.
+  /// The extents of the result, or of its field `n` if it is a tuple.
   const Shape& out_shape(size_t n = 0) const;
   DataType out_dtype(size_t n = 0) const;
   /// The values of argument `n`, a shape or a tuple of scalars.
@@ -56,16 +60,16 @@ struct OpInfo {
   Type (*infer)(const Call& call, Requirements& require);
   std::vector<te::Tensor> (*lower)(const LowerInput& input);  // null: the VM runs it, or a pass replaces it
   std::vector<OptionInfo> (*attrs)();
-  AttrMap (*complete)(const AttrMap& attrs, std::string_view what);  // all attributes, defaults put in
+  AttrMap (*complete)(const AttrMap& attrs, std::string_view what);  // all attributes, with defaults
   bool is_pure = true;
-  std::string_view packed = {};  // the runtime function that does the work, instead of `lower`
+  std::string_view packed = {};  // the runtime function that implements it, instead of `lower`
 };
 
-/// What one file of ops/ defines.
+/// The operators of one file of ops/.
 struct OpTable {
   const OpInfo* rows;
   size_t count;
-  std::string_view source;  // of what the operators do: for their documentation
+  std::string_view source;  // the documentation of the operators
 };
 extern const OpTable* const k_ops[];
 extern const std::size_t k_ops_count;
@@ -76,14 +80,14 @@ const OpInfo* find_op(std::string_view name);
 const OpInfo& lookup_op(std::string_view name);
 /// All operators, by name.
 std::vector<const OpInfo*> all_ops();
-/// Where it is said what the operator, one of all_ops(), does.
+/// The source of the documentation of `info`, one of all_ops().
 std::string_view source_of(const OpInfo& info);
-/// The operator of `call`, or null when its op is no known Op.
+/// The operator of `call`, or null if its op is no known Op.
 const OpInfo* op_of(const CallNode* call);
-/// The names of the arguments, without marks.
+/// The names of the arguments, without the marks "?" and "*".
 std::vector<std::string_view> arg_names(const OpInfo& info);
 
-/// A call of `name` with its attributes completed; without type (BlockBuilder and infer_type find it).
+/// A call of `name` with its attributes completed, without type (BlockBuilder and infer_type add it).
 /// Raises UserError for an unknown operator, a wrong number of arguments or a wrong attribute.
 Call call_op(std::string_view name, std::vector<Expr> args, AttrMap attrs = {}, Span span = {});
 /// R.reshape(x, R.shape(shape))
@@ -106,7 +110,7 @@ std::vector<te::Tensor> lowered(const LowerInput& input, std::string_view what) 
     return result;
 }
 std::string_view what_of(const Call& call);
-// kInfer takes the call and, if it asks for them, its attributes and requirements.
+// kInfer takes the call and, if it declares them, its attributes and requirements.
 template <auto kInfer, class Attrs>
 Type inferred(const Call& call, Requirements& require) {
   using Function = decltype(kInfer);
@@ -149,9 +153,10 @@ constexpr OpInfo op(std::string_view name, std::string_view args, std::string_vi
   return info;
 }
 
-/// A row whose work the runtime function `packed` does.  It gets the tensors and scalars of the call, the
-/// attributes in order (dtypes left out, as are trailing ones that are none), and the tensors of the result
-/// to write when all their shapes are known; else it makes them.
+/// A row for an operator that the runtime function `packed` implements.  The function gets, in order,
+///   the tensors and scalars of the call,
+///   the attributes (dtypes and trailing empty ones are left out),
+///   the tensors of the result to write, if all their shapes are known; otherwise it allocates them.
 template <auto kInfer, class Attrs = NoAttrs>
 constexpr OpInfo runtime_op(std::string_view name, std::string_view args, std::string_view doc,
                             std::string_view packed) {

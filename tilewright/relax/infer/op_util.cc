@@ -121,7 +121,7 @@ std::vector<double> numbers_attr(const Call& call, std::string_view name, const 
         numbers.push_back(static_cast<double>(number->value));
     }
   }
-  if (numbers.size() != absent.size()) fail(call, "{} is no list of {} numbers", name, absent.size());
+  if (numbers.size() != absent.size()) fail(call, "{} is not a list of {} numbers", name, absent.size());
   return numbers;
 }
 
@@ -154,8 +154,8 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, Requirements& require) {
   for (const PrimExpr& extent : result) {
     constexpr int kMostNodes = 2000;
     if (has_more_nodes(extent, kMostNodes))
-      throw Unsupported("the extents of shapes that broadcast are made of more than {} parts", kMostNodes)
-          .help("name them: bind a value before with R.match_cast");
+      throw Unsupported("the extents of the broadcast shape have more than {} nodes", kMostNodes)
+          .help("give them names: bind a value before this with R.match_cast");
   }
   return result;
 }

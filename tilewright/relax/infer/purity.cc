@@ -10,7 +10,7 @@
 namespace tilewright::relax {
 namespace {
 
-// What a call does that a pure function must not, and what to write if it does not do it.
+// A side effect of a call, and the call to write instead if there is none.
 struct Effect {
   std::string what, instead;
 };
@@ -26,7 +26,7 @@ std::optional<Effect> effect_of_registered(const ExternFuncNode* func) {
                 "R.call_pure_packed if it has none"};
 }
 
-// The side effect of `call`, if it is known to have one or calls what is not said to have none.
+// The side effect of `call`, if it has one or calls a function that is not known to be pure.
 std::optional<Effect> effect_of(const CallNode* call, const IRModuleNode* module, bool in_dataflow) {
   if (const OpInfo* info = op_of(call)) {
     if (info->is_pure || is_about_memory(info->name)) return std::nullopt;
@@ -83,10 +83,10 @@ class Checker {
     if (!effect) return;
     const std::string instead = effect->instead.empty() ? "" : fmt::format("write {}, or ", effect->instead);
     if (in_dataflow)
-      throw UserError(call, "{}, but stands in a dataflow block", effect->what)
+      throw UserError(call, "{}, but is in a dataflow block", effect->what)
           .help("{}move it out of the block", instead);
     throw UserError(call, "{}, but function {} is pure", effect->what, name_)
-        .help("{}say what {} is: @R.function(pure=False), bb.function(..., pure=False) or is_pure=False",
+        .help("{}declare {} impure: @R.function(pure=False), bb.function(..., pure=False) or is_pure=False",
               instead, name_);
   }
 

@@ -1,4 +1,4 @@
-// Which calls have side effects, and where such calls may stand.
+// Side effects: the calls that have them, and where such calls are allowed.
 #pragma once
 #include <string_view>
 
@@ -7,15 +7,15 @@
 namespace tilewright::relax {
 
 /// True if the operator of `call`, or the graph function of `module` that it calls, has no side effect.
-/// False for what is not known: function values, registered functions, loop programs called by name.
+/// False if that is unknown: function values, registered functions, loop programs called by name.
 bool is_pure_call(const CallNode* call, const IRModuleNode* module);
 
-/// Raises UserError at the first call with a side effect inside of a dataflow block, or inside of a function
-/// that says it is pure, unless its attribute "relax.force_pure" is true.  Functions inside of it are asked
-/// for themselves.  Statements about memory and loop programs called by name write into what the function
-/// itself allocates: they are no side effects of it.
+/// Raises UserError at the first call with a side effect in a dataflow block, or in a function that is
+/// declared pure, unless its attribute "relax.force_pure" is true.  Local functions are checked by their own
+/// declaration.  Memory statements and loop programs called by name write into memory that the function
+/// itself allocates: they are not side effects of it.
 ///
-/// name  what messages call `func`
+/// name  the name of `func` in messages
 void require_purity(const Function& func, std::string_view name, const IRModuleNode* module);
 
 }  // namespace tilewright::relax

@@ -30,12 +30,12 @@ std::string Requirements::Shown::operator()(std::string_view text) const {
   return places ? with_escaped_braces(text) : std::string(text);
 }
 
-// "7", "k", and with places "k = {}"
+// "7", "k", and with `places` "k = {}"
 std::string Requirements::Shown::operator()(const PrimExpr& extent) const {
   const std::string text = tir::expr_text(extent);
   if (!places || is<IntImmNode>(extent)) return text;
   places->push_back(extent);
-  constexpr size_t kLongest = 24;  // the value alone says more than a long expression
+  constexpr size_t kLongest = 24;  // longer expressions are shown by their value alone
   return text.size() > kLongest ? "{}" : with_escaped_braces(text) + " = {}";
 }
 
@@ -122,7 +122,7 @@ class Stater {
     for (const Requirement& requirement : more) pending_.push_back({requirement, {}});
   }
 
-  // `outer` have values outside of the function
+  // dimensions `outer` are defined outside of the function
   Function of_function(const Function& func, Dims outer) {
     for (const Var& param : func->params) define(param->type, &outer);
     const Expr result = body(func->body, outer);
@@ -146,7 +146,7 @@ class Stater {
     return call && op_of(call) && op_of(call)->name == kRequire;
   }
 
-  // What the calls of `seq` itself need; those of branches are asked for where they stand.
+  // Collects the requirements of the calls of `seq` itself; branches collect their own.
   void collect(const SeqExpr& seq) {
     for (const BindingBlock& block : seq->blocks) {
       for (const Binding& binding : block->bindings) {
@@ -172,7 +172,7 @@ class Stater {
                        [&](const PrimExpr& other) { return structural_equal(other, condition); });
   }
 
-  // The statements that can stand where `dims` have values.
+  // Returns the statements whose dimensions are all in `dims`.
   std::vector<Binding> ready(const Dims& dims, bool in_dataflow) {
     std::vector<Binding> result;
     std::vector<Pending> rest;
@@ -194,7 +194,7 @@ class Stater {
   }
 
   SeqExpr sequence(const SeqExpr& seq, Dims dims) {
-    const std::vector<PrimExpr> outer = known_;  // what a branch states holds in it alone
+    const std::vector<PrimExpr> outer = known_;  // conditions that a branch states hold only in it
     collect(seq);
     std::vector<BindingBlock> blocks;
     bool changed = false;
@@ -210,7 +210,7 @@ class Stater {
 
   BindingBlock states(const BindingBlock& block, Dims* dims) {
     const bool in_dataflow = is<DataflowBlockNode>(block);
-    // what is stated already comes first: it is said of the user's operators, not of what passes made of them
+    // existing statements stay first: they refer to the user's operators, not to those that passes have made
     const auto first = std::find_if_not(block->bindings.begin(), block->bindings.end(), is_statement);
     std::vector<Binding> bindings(block->bindings.begin(), first);
     for (Binding& statement : ready(*dims, in_dataflow)) bindings.push_back(std::move(statement));
@@ -229,7 +229,7 @@ class Stater {
                        : BindingBlock(PlainBlockNode::make(std::move(bindings)));
   }
 
-  // The branches of an if, and functions inside of the function.
+  // Adds statements in the branches of an if, and in local functions.
   Binding inside(const Binding& binding, const Dims& dims) {
     const auto* bound = ObjectRef(binding).as<VarBindingNode>();
     const auto* branch = bound ? bound->value.as<IfNode>() : nullptr;
@@ -257,13 +257,13 @@ class Stater {
   }
 
   std::vector<Pending> pending_;
-  std::vector<PrimExpr> known_;  // conditions that are stated where we are
+  std::vector<PrimExpr> known_;  // conditions stated before the current position
 };
 
 }  // namespace
 
 namespace {
-// A declared result whose extents may be those of the value.
+// Adds a requirement for each extent of the declared result that may or may not be that of the value.
 void require_declared(const Type& given, const Type& declared, std::vector<Requirement>* open) {
   const auto *fields = given.as<TupleTypeNode>(), *wanted = declared.as<TupleTypeNode>();
   if (fields && wanted) {

@@ -32,7 +32,7 @@ class Planner {
 
   AliasPlan run() {
     for (size_t b = 0; b < block_->bindings.size(); ++b) look_at(b);
-    // outer concats before those that are parts of them
+    // outer concats are placed before those that are parts of them
     for (size_t b = block_->bindings.size(); b-- > 0;) place_concat(b);
     for (size_t b = 0; b < block_->bindings.size(); ++b) place_slices(b);
     return std::move(plan_);
@@ -60,7 +60,8 @@ class Planner {
     plan_.programs.emplace(b, std::move(*program));
   }
 
-  // Whether all that reads `var`, a variable of this block, is a program that may read it from elsewhere.
+  // True if every use of `var`, a variable of this block, is in a program that can read
+  // a part of a larger tensor.
   bool is_read_by_programs(const AnyVar& var, size_t axis) {
     if (!is<DataflowVarNode>(var) || num_other_uses_[var.get()] != 0) return false;
     const std::vector<Use>& uses = uses_[var.get()];
@@ -69,14 +70,15 @@ class Planner {
     });
   }
 
-  // Whether the program that computes `part` may write it into a larger tensor.
+  // True if the program that computes `part` may write it into a larger tensor.
   bool can_be_placed(const Expr& part, size_t axis) {
     const VarBaseNode* var = var_of(part);
     const auto binding = var ? binding_of_.find(var) : binding_of_.end();
     if (binding == binding_of_.end() || plan_.places.count(var)) return false;
     const auto program = plan_.programs.find(binding->second);
     if (program == plan_.programs.end() || !program->second.has_one_output) return false;
-    // a constant, which nothing may write into, would be made of what constants alone go into
+    // the program has only constant inputs: its result would become a constant, which
+    // no program may write into
     if (std::none_of(program->second.inputs.begin(), program->second.inputs.end(), var_of)) return false;
     return takes_part(program->second.func, program->second.inputs.size(), axis) &&
            is_read_by_programs(AnyVar(var), axis);
@@ -104,17 +106,17 @@ class Planner {
     const Shape* whole = known_shape(block_->bindings[b]->var);
     for (const ConcatPart& part : concat->parts) {
       const Expr& input = program.inputs[part.param];
-      // the shape of the whole can be said where the part is made only if the graph says the same of both
+      // the whole is allocated where a part is computed: all its other extents must be known there
       const Shape* shape = known_shape(input);
       if (!whole || !shape || !equal_but_along(*shape, *whole, concat->axis)) return;
       const bool is_placed = can_be_placed(input, concat->axis) && taken.insert(var_of(input)).second;
-      // a copy inside of one tensor waits for what it has just stored nearby
+      // copying from a tensor to itself would stall on stores that have just been made nearby
       if (!is_placed && (taken.count(var_of(input)) || lies_in(input, place.tensor))) return;
-      if (!is_placed && dtype_of(input).is_void()) return;  // no program copies it
+      if (!is_placed && dtype_of(input).is_void()) return;  // unknown dtype: no program can copy it
       planned.is_placed.push_back(is_placed);
       if (is_placed) ++num_placed, placed += part.extent;
     }
-    // what is copied costs what the concat has cost, and a call for each
+    // copying costs as much as the concat did, and one call for each copied part
     const auto num_copied = static_cast<int64_t>(concat->parts.size()) - num_placed;
     if (num_placed < num_copied || placed * 2 < concat->extent) return;
     for (size_t n = 0; n < concat->parts.size(); ++n) {
@@ -136,7 +138,7 @@ class Planner {
     const std::vector<Slice> slices = slices_of(program.func);
     const AnyVar& var = block_->bindings[b]->var;
     if (!source || slices.empty() || plan_.places.count(var.get()) || program.call->args.size() > 2) return;
-    std::vector<std::pair<AnyVar, size_t>> outputs;  // a variable and the output it is
+    std::vector<std::pair<AnyVar, size_t>> outputs;  // a variable, and the index of the output
     std::vector<size_t> bindings{b};
     if (program.has_one_output) {
       outputs.emplace_back(var, 0);
@@ -165,7 +167,7 @@ class Planner {
 
   const IRModule& module_;
   const DataflowBlock& block_;
-  NumUses num_other_uses_;  // than as inputs of programs of the block
+  NumUses num_other_uses_;  // uses other than as inputs of programs of the block
   AliasPlan plan_;
   std::unordered_map<const VarBaseNode*, size_t> binding_of_;
   std::unordered_map<const VarBaseNode*, std::vector<Use>> uses_;

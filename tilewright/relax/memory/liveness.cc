@@ -62,13 +62,13 @@ namespace {
 
 using Ids = std::set<size_t>;
 
-// Operators that look at their arguments and give nothing of them.
+// True for operators that read their arguments and keep nothing of them in the result.
 bool only_reads(std::string_view name) {
   return name == "relax.shape_of" || name == "relax.tensor_to_shape" || name == kBuiltinAllocTensor ||
          is_alloc_storage(name);
 }
 
-// Shapes and scalars are kept by the machine itself.
+// Shapes and scalars are stored by the virtual machine itself.
 bool owns_memory(const Type& type) {
   return !is<ShapeTypeNode>(type) && !is<PrimTypeNode>(type) && !is_void(type);
 }
@@ -83,7 +83,7 @@ class Analysis {
   }
 
  private:
-  // The owners that `expr` may be or hold; marks them used now.
+  // The owners that `expr` may be or hold; marks them as used now.
   Ids use(const Expr& expr, const CallNode* call = nullptr) {
     Ids ids;
     if (const VarBaseNode* var = expr.as<VarBaseNode>()) {
@@ -103,7 +103,7 @@ class Analysis {
     return ids;
   }
 
-  // What a function inside of the function may see, whenever it is called.
+  // The values that a local function may use, whenever it is called.
   Ids captured(const Expr& func) {
     Ids ids;
     walk(func, [&](const VarNode* var) { ids.merge(use(Expr(var))); });
@@ -147,7 +147,7 @@ class Analysis {
     use(branch->cond);
     Ids ids = sequence(branch->true_branch);
     ids.merge(sequence(branch->false_branch));
-    // what one branch gives must outlive the other, which comes later in this order
+    // the result of one branch must outlive the other branch, which comes later in program order
     for (size_t id : ids) extend(id, nullptr);
     return ids;
   }
@@ -184,7 +184,7 @@ NumUses count_uses(const Function& func) {
   NumUses uses;
   walk(
       func->body, [&](const VarNode* var) { ++uses[var]; }, [&](const DataflowVarNode* var) { ++uses[var]; },
-      [&](const BindingNode* binding) { --uses[binding->var.get()]; });  // is met there as well
+      [&](const BindingNode* binding) { --uses[binding->var.get()]; });  // the walk visits definitions, too
   return uses;
 }
 

@@ -14,7 +14,7 @@ int64_t fixed(const PrimExpr& value) {
   return tir::as_const_int(value, &number) ? number : -1;
 }
 
-// A tensor in a storage, at a fixed place.
+// A tensor in a storage, at a fixed offset.
 struct Placed {
   const Owner* owner;
   size_t storage;
@@ -93,7 +93,7 @@ class Layout {
     if (storage.fixed_bytes >= 0) placed_.push_back({&owner, index, offset, offset + *bytes});
   }
 
-  // Which storage `expr` is: other names of it count.
+  // The storage that `expr` is, also under another name.
   size_t storage_of(const Owner& tensor, const Expr& expr) const {
     std::vector<size_t> found;
     if (const VarBaseNode* var = expr.as<VarBaseNode>()) {
@@ -106,16 +106,16 @@ class Layout {
       }
     }
     if (found.size() != 1)
-      throw UserError(tensor.call, "the storage of {} is none that this function allocates",
+      throw UserError(tensor.call, "the storage of {} is not allocated in this function",
                       tensor.var->name_hint)
-          .help("storages do not go through parameters, tuples of several or branches");
+          .help("a storage cannot be passed through parameters, tuples of several values or branches");
     return found[0];
   }
 
   static void check_pair(const Placed& a, const Placed& b) {
     const bool apart = a.storage != b.storage || a.end <= b.begin || b.end <= a.begin;
     if (apart || a.owner->last < b.owner->first) return;
-    UserError error(b.owner->call, "tensor {} lies on tensor {}, which is used afterwards",
+    UserError error(b.owner->call, "tensor {} overlaps tensor {}, which is used afterwards",
                     b.owner->var->name_hint, a.owner->var->name_hint);
     error.note(a.owner->call, "{} has the bytes {} to {} of the storage, {} the bytes {} to {}",
                a.owner->var->name_hint, a.begin, a.end, b.owner->var->name_hint, b.begin, b.end);
@@ -128,7 +128,7 @@ class Layout {
   std::vector<Placed> placed_;
 };
 
-// Uses of what was ended, in program order.
+// Checks that no killed value is used, in program order.
 class KillCheck {
  public:
   explicit KillCheck(const Liveness& liveness) : liveness_(liveness) {}
@@ -159,7 +159,7 @@ class KillCheck {
     }
   }
 
-  // A tensor may end after its storage.
+  // A tensor may be killed after its storage.
   void kill(const CallNode* call) {
     const VarBaseNode* var = call->args[0].as<VarBaseNode>();
     if (!var) return;
@@ -183,37 +183,37 @@ class KillCheck {
     if (held == liveness_.held.end()) return;
     for (size_t id : held->second) {
       const std::string_view name = op_name(liveness_.owners[id].call);
-      // what has memory of its own lives as long as another name of it
+      // a value with its own memory stays valid through another name of it
       if (is_alloc_storage(name) || is_alloc_in_storage(name)) check(var, liveness_.owners[id].var, user);
     }
   }
 
-  // `ended` is `var` or what it is or holds.
+  // `ended` is `var` itself, or a value that it holds.
   void check(const VarBaseNode* var, const VarBaseNode* ended, const CallNode* user) const {
     const auto kill = killed_.find(ended);
     if (kill == killed_.end()) return;
     const std::string what = ended == var ? "it" : ended->name_hint;
     if (!user)
-      throw UserError(kill->second, "{} is ended here, but {} is used afterwards", ended->name_hint,
+      throw UserError(kill->second, "{} is killed here, but {} is used afterwards", ended->name_hint,
                       var->name_hint);
-    throw UserError(user, "{} is used, but {} was ended before", var->name_hint, what)
-        .note(kill->second, "{} is ended here", ended->name_hint);
+    throw UserError(user, "{} is used, but {} was killed before", var->name_hint, what)
+        .note(kill->second, "{} is killed here", ended->name_hint);
   }
 
   const Liveness& liveness_;
   std::unordered_map<const Object*, const CallNode*> killed_;  // by variable
 };
 
-// What is dropped together with what each kill ends.
+// Finds the variables that are dropped together with each killed value.
 void find_names(const Function& func, const Liveness& liveness, MemoryLayout* layout) {
   std::unordered_map<const Object*, size_t> owner_of;
   for (size_t id = 0; id < liveness.owners.size(); ++id) owner_of[liveness.owners[id].var] = id;
-  std::vector<std::vector<const BindingNode*>> names(liveness.owners.size());  // in program order
+  std::vector<std::vector<const BindingNode*>> names(liveness.owners.size());  // by owner, in program order
   std::vector<const BindingNode*> kills;
   walk(func, [&](const VarBindingNode* binding) {
     const auto* call = binding->value.as<CallNode>();
     const auto held = liveness.held.find(binding->var.get());
-    if (held == liveness.held.end()) return;  // of a function inside
+    if (held == liveness.held.end()) return;  // belongs to a local function
     if (call && is_kill(op_name(call))) kills.push_back(binding);
     for (size_t id : held->second) {
       if (liveness.owners[id].var != binding->var.get()) names[id].push_back(binding);

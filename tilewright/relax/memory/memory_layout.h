@@ -1,5 +1,5 @@
-// Where the storages and tensors of a function in the form of R.vm lie, and that nothing there is overwritten
-// while it lives.
+// The layout of the storages and tensors of a function in the form of R.vm, and the check that no tensor is
+// overwritten while it is live.
 #pragma once
 #include <unordered_map>
 
@@ -8,30 +8,31 @@
 
 namespace tilewright::relax {
 
-/// What R.vm.alloc_storage gives.
+/// The storage that R.vm.alloc_storage returns.
 struct StoragePlace {
   const VarBaseNode* var = nullptr;
   const CallNode* call = nullptr;
   PrimExpr num_bytes;
-  int64_t fixed_bytes = -1;  // the same as number; -1: symbolic
-  int64_t begin = -1;        // bytes before it in the arena; -1: it comes after all of fixed size
+  int64_t fixed_bytes = -1;  // the size, if it is constant; -1: symbolic
+  int64_t begin = -1;        // offset in the arena; -1: after all storages of fixed size
 };
 
 struct MemoryLayout {
   std::vector<StoragePlace> storages;
-  /// For the variable of each R.vm.alloc_tensor, its storage.
+  /// The storage of each variable bound to R.vm.alloc_tensor.
   std::unordered_map<const VarBaseNode*, size_t> storage_of;
-  /// The tensors of bounded size at fixed places.
+  /// The tensors of bounded size at fixed offsets.
   MemoryPlan plan;
   /// Bytes of all storages of fixed size.
   int64_t fixed_bytes = 0;
   UpperBounds bounds;
-  /// For each R.vm.kill_object: other names, tuples and views of what it ends that nothing uses afterwards.
+  /// For each R.vm.kill_object: other names, tuples and views of the killed value that
+  /// nothing uses afterwards.
   std::unordered_map<const CallNode*, std::vector<const VarBaseNode*>> end_with;
 };
 
 /// The layout of `func`, in A-normal form.  Raises UserError for a tensor that is not inside its storage or
-/// overwrites another one that is used afterwards, and for a use of what R.vm.kill_object has ended.
+/// overwrites another one that is used afterwards, and for a use of a value after R.vm.kill_object.
 MemoryLayout lay_out_memory(const Function& func, const IRModule& module);
 
 }  // namespace tilewright::relax

@@ -88,7 +88,7 @@ UpperBounds upper_bounds(const Function& func) {
   for (const auto& [name, value] : dict->items) {
     const auto* number = value.as<IntImmNode>();
     if (!number || number->dtype.is_bool() || number->value < 1)
-      throw UserError(func, "{}: the bound of {} is no integer above 0", kUpperBounds, name);
+      throw UserError(func, "{}: the bound of {} is not an integer above 0", kUpperBounds, name);
     bounds[name] = number->value;
   }
   return bounds;

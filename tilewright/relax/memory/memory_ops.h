@@ -1,8 +1,9 @@
-// Calls that make and end the memory of tensors, and calls of functions that write into tensors they are
-// given: what a graph is made of once call_tir_rewrite ran.  Three dialects, from graphs to the machine:
-//   R.builtin.alloc_tensor                                a tensor with memory of its own
-//   R.memory.alloc_storage, alloc_tensor, kill_*          tensors at places of storages, planned
-//   R.vm.alloc_storage, alloc_tensor, kill_object         the same as the virtual machine is told
+// Calls that allocate and free the memory of tensors, and calls of functions that write into tensors they are
+// given: the statements of a graph after call_tir_rewrite.  Three dialects, from graphs to the virtual
+// machine:
+//   R.builtin.alloc_tensor                            a tensor with its own memory
+//   R.memory.alloc_storage, alloc_tensor, kill_*      tensors at planned offsets of storages
+//   R.vm.alloc_storage, alloc_tensor, kill_object     the same in the form that the virtual machine executes
 #pragma once
 #include <map>
 #include <optional>
@@ -21,14 +22,14 @@ inline constexpr std::string_view kVmAllocStorage = "relax.vm.alloc_storage";
 inline constexpr std::string_view kVmAllocTensor = "relax.vm.alloc_tensor";
 inline constexpr std::string_view kVmKillObject = "relax.vm.kill_object";
 
-/// All memory of tensors is aligned to so many bytes.
+/// The alignment in bytes of all memory of tensors.
 inline constexpr int64_t kMemoryAlignment = 64;
 
 /// True for R.memory.alloc_storage and R.vm.alloc_storage.
 bool is_alloc_storage(std::string_view op_name);
 /// True for R.memory.alloc_tensor and R.vm.alloc_tensor: tensors in a storage.
 bool is_alloc_in_storage(std::string_view op_name);
-/// True for the operators that end what they are given.
+/// True for the operators that free their argument.
 bool is_kill(std::string_view op_name);
 
 /// R.builtin.alloc_tensor(shape, dtype, device, scope)
@@ -38,16 +39,16 @@ struct TensorAlloc {
 /// R.memory.alloc_storage(size, device, scope, dtype), R.vm.alloc_storage(size, device, dtype, scope)
 struct StorageAlloc {
   Expr size, device, scope, dtype;
-  /// The number of bytes, an extent.
+  /// The size in bytes, an extent.
   PrimExpr num_bytes() const;
 };
 /// R.memory.alloc_tensor(storage, offset, shape, dtype), R.vm.alloc_tensor(storage, offset, shape, dtype)
 struct PlacedAlloc {
   Expr storage, offset, shape, dtype;
-  /// The bytes of the storage before the tensor, an extent.
+  /// The offset of the tensor in the storage in bytes, an extent.
   PrimExpr offset_bytes() const;
 };
-/// The arguments of such a call, optional ones filled in.
+/// The arguments of such a call, with defaults for those that are missing.
 TensorAlloc tensor_alloc(const CallNode* call);
 StorageAlloc storage_alloc(const CallNode* call);
 PlacedAlloc placed_alloc(const CallNode* call);
@@ -56,25 +57,24 @@ PlacedAlloc placed_alloc(const CallNode* call);
 Expr int_value(PrimExpr value);
 Expr text_value(std::string text);
 Expr dtype_value(DataType dtype);
-/// A call of the operator `op`; raises what its inference raises.
+/// A call of the operator `op`, with its type; raises the errors of its inference.
 Call memory_call(std::string_view op, std::vector<Expr> args, const Span& span);
-/// f(args...), which gives nothing: what it computes goes into its last arguments.
+/// f(args...), which returns nothing: it writes its results into its last arguments.
 Call call_for_effect(const Expr& callee, std::vector<Expr> args, const Span& span);
 /// _ = call
 Binding effect(const Call& call);
 Binding bind(const AnyVar& var, const Expr& value, const Span& span);
 
 // ---- sizes
-/// The most that dimensions may be, by name.
+/// The largest values of dimensions, by name.
 using UpperBounds = std::map<std::string, int64_t>;
-/// What the attribute tir_var_upper_bound of `func` says.  Raises UserError unless it is a dict of positive
-/// integers.
+/// The attribute tir_var_upper_bound of `func`.  Raises UserError unless it is a dict of positive integers.
 UpperBounds upper_bounds(const Function& func);
 inline constexpr std::string_view kUpperBounds = "tir_var_upper_bound";
-/// The number of bytes of a tensor; its extents are known.
+/// The number of bytes of a tensor whose extents are known.
 PrimExpr num_bytes(const TensorType& type);
-/// The most bytes that a tensor can have; nothing if there is no bound.  Raises UserError for a tensor that
-/// no memory holds.
+/// The most bytes that a tensor can have; nullopt if there is no bound.  Raises UserError for a tensor that
+/// is larger than any memory.
 std::optional<int64_t> most_bytes(const TensorType& type, const UpperBounds& bounds);
 
 }  // namespace tilewright::relax

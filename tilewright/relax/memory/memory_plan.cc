@@ -12,8 +12,8 @@ int64_t aligned(int64_t bytes, int64_t alignment) { return (bytes + alignment - 
 
 bool overlap(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
 
-// The lowest offset where `size` bytes fit between the `taken` ranges [begin, end), which are sorted by
-// begin.
+// The lowest offset at which `size` bytes fit between the `taken` ranges [begin, end),
+// which are sorted by begin.
 int64_t lowest_gap(const std::vector<std::pair<int64_t, int64_t>>& taken, int64_t size) {
   int64_t offset = 0;
   for (const auto& [begin, end] : taken) {
@@ -30,7 +30,7 @@ struct Placement {
 
 using Order = std::vector<size_t>;
 
-// Each tensor of `order` at the lowest place that is free during its life.
+// Places each tensor of `order` at the lowest offset that is free during its lifetime.
 Placement place(const std::vector<Lifetime>& tensors, const Order& order, int64_t alignment) {
   Placement result{.offsets = std::vector<int64_t>(tensors.size(), 0)};
   std::vector<std::pair<int64_t, int64_t>> taken;
@@ -51,7 +51,7 @@ Placement place(const std::vector<Lifetime>& tensors, const Order& order, int64_
   return result;
 }
 
-// Largest first by `weight`.
+// The order of the tensors, largest `weight` first.
 template <class Weight>
 Order order_by(size_t count, Weight weight) {
   Order order(count);
@@ -69,10 +69,10 @@ std::vector<Order> usual_orders(const std::vector<Lifetime>& tensors) {
           order_by(tensors.size(), [&](size_t n) { return tensors[n].last; })};
 }
 
-// A tensor that lies at the peak is placed earlier, half way to the front, and again, as long as that is no
-// worse.  Orders of more tensors would take too long.
+// A tensor at the peak is moved half way to the front of the order, repeatedly, as long as the result is no
+// worse.  This would take too long for more tensors.
 constexpr size_t kMostToImprove = 1000;
-constexpr int64_t kMostPlacements = 5'000'000;  // pairs of tensors that are looked at
+constexpr int64_t kMostPlacements = 5'000'000;  // pairs of tensors that are compared
 
 void improve(const std::vector<Lifetime>& tensors, int64_t alignment, int64_t goal, Order order,
              Placement* best) {
@@ -94,7 +94,7 @@ void improve(const std::vector<Lifetime>& tensors, int64_t alignment, int64_t go
 
 int64_t most_alive_bytes(const std::vector<Lifetime>& tensors, int64_t alignment) {
   int64_t most = 0;
-  // the maximum is reached where some tensor begins
+  // the maximum is reached at the first step of some tensor
   for (const Lifetime& at : tensors) {
     int64_t sum = 0;
     for (const Lifetime& tensor : tensors) {

@@ -28,7 +28,7 @@ std::optional<int64_t> constant(const PrimExpr& expr) {
   return tir::as_const_int(expr, &value) ? std::optional(value) : std::nullopt;
 }
 
-// output[v0, v1, ..] = value for all elements of `output`, in a plain nest of loops.
+// output[v0, v1, ..] = value for all elements of `output`, in a plain loop nest.
 struct Move {
   Buffer output;
   std::vector<const tir::VarNode*> axes;
@@ -55,7 +55,7 @@ std::optional<Move> move_of(const Stmt& nest) {
   return move;
 }
 
-// An element of a parameter, at the axes of the move and, along one of them, some steps further.
+// An element of a parameter: the position in the output, shifted by constant steps.
 struct Element {
   size_t param = 0;
   std::vector<int64_t> steps;  // by axis
@@ -76,7 +76,7 @@ std::optional<Element> element_of(const tir::PrimFunc& func, const Move& move, c
   return element;
 }
 
-// Whether all but `axis` begin where the output does.
+// True if the steps are 0 along all axes except `axis`.
 bool moves_along(const Element& element, size_t axis) {
   for (size_t n = 0; n < element.steps.size(); ++n) {
     if (n != axis && element.steps[n] != 0) return false;
@@ -178,7 +178,7 @@ bool takes_part(const tir::PrimFunc& func, size_t param, size_t axis) {
       !buffer->axis_separators.empty() || axis >= buffer->shape.size() || !constant(buffer->shape[axis]))
     return false;
   if (std::count(func->buffers.begin(), func->buffers.end(), buffer) != 1) return false;
-  if (buffer->dtype.bits < 8 && !buffer->dtype.is_bool()) return false;  // neighbours share bytes
+  if (buffer->dtype.bits < 8 && !buffer->dtype.is_bool()) return false;  // neighbouring elements share bytes
   bool is_by_elements = true;
   const auto access = [&](const auto* node) {
     for (const PrimExpr& index : node->indices)
@@ -234,7 +234,7 @@ class PartsBuilder {
     });
     AttrMap attrs = func_->attrs;
     attrs.erase("global_symbol");
-    // the graph gives begins of parts that are in their buffers
+    // the graph passes only begins that keep parts inside their buffers
     attrs.set(std::string(analysis::kViewsAreInside), tir::bool_imm(true));
     return tir::PrimFuncNode::make(params_, buffers_, body, func_->ret_type, std::move(attrs));
   }
@@ -249,7 +249,7 @@ class PartsBuilder {
   void add_view(const PartOf& part) {
     const Buffer& before = func_->buffers[part.param];
     Buffer& whole = wholes_[part.tensor];
-    if (whole) {  // dimensions that only this part has said are the tensor's
+    if (whole) {  // dimensions that only this part defines are those of the tensor
       for (size_t n = 0; n < before->shape.size(); ++n) {
         const auto* dim = before->shape[n].as<tir::VarNode>();
         if (dim && n != part.axis) fresh_[dim] = whole->shape[n];
@@ -271,7 +271,7 @@ class PartsBuilder {
       region.push_back(tir::make_range(first, shape[n]));
     }
     Buffer view = tir::make_buffer(before->name, shape, before->dtype);
-    // a part along the outermost axis is compact as it is
+    // a part along the outermost axis is compact already
     const bool is_compact =
         std::all_of(shape.begin(), shape.begin() + static_cast<long>(part.axis), tir::is_one);
     if (!is_compact)
@@ -291,7 +291,7 @@ class PartsBuilder {
     const Buffer& buffer = func_->buffers[n];
     if (!buffer) {
       const tir::Var& var = func_->params[n];
-      // a dimension that only this parameter says has its variable already
+      // a dimension that only this parameter defines has its variable already
       const auto [known, is_new] = fresh_.try_emplace(var.get());
       if (is_new) known->second = tir::make_var(var->name_hint, var->dtype);
       params_.push_back(ref_as<tir::VarNode>(known->second));

@@ -7,7 +7,7 @@
 
 namespace tilewright::relax {
 
-/// Whether two shapes are the same but along `axis`.
+/// True if two shapes are equal except along `axis`.
 bool equal_but_along(const Shape& a, const Shape& b, size_t axis);
 
 /// output[.., begin : begin + extent, ..] = parameter `param`
@@ -15,13 +15,13 @@ struct ConcatPart {
   size_t param = 0;
   int64_t begin = 0, extent = 0;  // along the axis
 };
-/// A program that only puts at least two tensors one after the other along `axis`.
+/// A program that only concatenates two or more tensors along `axis`.
 struct ConcatProgram {
   size_t axis = 0;
   std::vector<ConcatPart> parts;
-  int64_t extent = 0;  // of the whole
+  int64_t extent = 0;  // extent of the result along `axis`
 };
-/// Nothing for programs that do more.
+/// nullopt for programs that compute anything else.
 std::optional<ConcatProgram> concat_of(const tir::PrimFunc& func);
 
 /// output = parameter 0 [.., begin : begin + extent, ..]
@@ -30,23 +30,24 @@ struct Slice {
   int64_t begin = 0, extent = 0;  // along the axis
   int64_t whole = 0;              // extent of the parameter
 };
-/// For each output of `func`, which has one input, the part that it is; none for programs that do more.
+/// The slice that each output of `func`, which has one input, is; empty for programs
+/// that compute anything else.
 std::vector<Slice> slices_of(const tir::PrimFunc& func);
 
-/// Parameter `param` is a part of a larger tensor: all of it, but along `axis`, where the tensor is longer.
+/// Parameter `param` becomes a part of a larger tensor, which is longer only along `axis`.
 struct PartOf {
   size_t param = 0, axis = 0;
   int64_t extent = 0;  // of the larger tensor
-  size_t tensor = 0;   // parts of the same number are of one tensor, which is passed once
+  size_t tensor = 0;   // parts with the same number belong to one tensor, which is passed once
   bool is_written = false;
 };
-/// Whether `func` may get a part of another tensor for parameter `param`: it is used by its elements alone,
-/// and its extent along `axis` is known.
+/// True if `func` may get a part of another tensor for parameter `param`: only its elements are accessed, and
+/// its extent along `axis` is known.
 bool takes_part(const tir::PrimFunc& func, size_t param, size_t axis);
-/// The parameter at whose place the larger tensor is passed: its written part, else its first one.
+/// The parameter whose position the larger tensor takes: its part that is written, else its first part.
 size_t place_of(const std::vector<PartOf>& parts, size_t tensor);
-/// `func` over larger tensors, each at its place_of; where the parts is said
-/// by int64 parameters after all others, in the order of `parts`.
+/// `func` over larger tensors, each at its place_of; int64 parameters after all others, in the order of
+/// `parts`, hold the begin of each part.
 tir::PrimFunc over_parts(const tir::PrimFunc& func, const std::vector<PartOf>& parts);
 
 }  // namespace tilewright::relax

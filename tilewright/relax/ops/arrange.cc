@@ -1,5 +1,5 @@
-// Tensors made of others or of positions: stack, meshgrid, collapse_sum, layout_transform, triangles, eye,
-// windows, shuffles.
+// Tensors arranged from other tensors or computed from positions: stack, meshgrid, collapse_sum,
+// layout_transform, triangles, eye, windows, shuffles.
 #include "tilewright/te/topi/arrange.h"
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
@@ -19,7 +19,7 @@ TensorType with_shape(const TensorTypeNode* x, DataType dtype) {
 struct AxisAttrs {
   int64_t axis = 0;
   static constexpr auto fields() {
-    return std::tuple{field<&AxisAttrs::axis>("axis", "where the new dimension stands in the result")};
+    return std::tuple{field<&AxisAttrs::axis>("axis", "position of the new dimension in the result")};
   }
 };
 Type infer_stack(const Call& call, const AxisAttrs& attrs, Requirements& require) {
@@ -156,9 +156,9 @@ struct WindowAttrs {
   double alpha = 0.54, beta = 0.46;
   DataType dtype = kFloat32;
   static constexpr auto fields() {
-    return std::tuple{field<&WindowAttrs::periodic>("periodic", "whether the window continues after its end"),
+    return std::tuple{field<&WindowAttrs::periodic>("periodic", "whether the window repeats after its end"),
                       field<&WindowAttrs::alpha>("alpha", "the mean"),
-                      field<&WindowAttrs::beta>("beta", "of the cosine"),
+                      field<&WindowAttrs::beta>("beta", "factor of the cosine"),
                       field<&WindowAttrs::dtype>("dtype", "element type")};
   }
 };
@@ -177,7 +177,7 @@ struct FactorAttrs {
   int64_t upscale_factor = 1;
   static constexpr auto fields() {
     return std::tuple{
-        field<&FactorAttrs::upscale_factor>("upscale_factor", "how much larger height and width become")};
+        field<&FactorAttrs::upscale_factor>("upscale_factor", "factor by which height and width grow")};
   }
 };
 Type infer_pixel_shuffle(const Call& call, const FactorAttrs& attrs, Requirements& require) {
@@ -201,10 +201,10 @@ te::Tensor lower_pixel_shuffle(const LowerInput& in, const FactorAttrs& attrs) {
 
 constexpr FusePattern kInjective = FusePattern::kInjective;
 constexpr OpInfo kOps[] = {
-    op<infer_stack, lower_stack, AxisAttrs>("relax.stack", "tensors", "Tensors along a new dimension.",
+    op<infer_stack, lower_stack, AxisAttrs>("relax.stack", "tensors", "Stacks tensors along a new dimension.",
                                             kInjective),
     op<infer_meshgrid, lower_meshgrid, GridAttrs>(
-        "relax.meshgrid", "tensors", "For each vector its values over the grid of all.", kInjective),
+        "relax.meshgrid", "tensors", "Broadcasts each vector over the grid of all of them.", kInjective),
     op<infer_collapse_to, lower_collapse>("relax.collapse_sum_to", "data, shape",
                                           "Summed over what broadcasting from shape repeats.",
                                           FusePattern::kReduction),

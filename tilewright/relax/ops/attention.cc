@@ -8,19 +8,20 @@
 namespace tilewright::relax {
 namespace {
 
-// the scale as a node, since it may be absent
+// the scale is a node because it may be absent
 struct AttentionAttrs {
   ObjectRef scale;
   std::string causal_mask;
   std::optional<int64_t> window_size;
   static constexpr auto fields() {
-    return std::tuple{field<&AttentionAttrs::scale>("scale", "of the products; none: 1 / sqrt(head size)"),
-                      field<&AttentionAttrs::causal_mask>(
-                          "causal_mask",
-                          "\"TopLeft\": query i sees keys up to i; \"BottomRight\": the last "
-                          "query sees all keys; empty: all see all"),
-                      field<&AttentionAttrs::window_size>("window_size",
-                                                          "how many keys before it a query sees; none: all")};
+    return std::tuple{
+        field<&AttentionAttrs::scale>("scale", "factor of the products; none: 1 / sqrt(head size)"),
+        field<&AttentionAttrs::causal_mask>(
+            "causal_mask",
+            "\"TopLeft\": query i sees keys up to i; \"BottomRight\": the last "
+            "query sees all keys; empty: all see all"),
+        field<&AttentionAttrs::window_size>("window_size",
+                                            "how many keys before it a query sees; none: all")};
   }
 };
 
@@ -30,7 +31,7 @@ void require_equal(const Call& call, size_t a, size_t b, size_t dim, Requirement
                 arg_name(call, b), y, dim);
 }
 
-// What all kinds of attention ask of query, key, value and the options; the type of the result.
+// Checks query, key, value and the options, which all forms of attention share; the type of the result.
 Type infer_heads(const Call& call, const AttentionAttrs& attrs, Requirements& require) {
   for (size_t n = 0; n < 3; ++n) require_ndim(call, n, 4);
   common_dtype(call, 0, 1);
@@ -40,7 +41,7 @@ Type infer_heads(const Call& call, const AttentionAttrs& attrs, Requirements& re
   if (!attrs.causal_mask.empty() && attrs.causal_mask != "TopLeft" && attrs.causal_mask != "BottomRight")
     fail(call, "causal_mask is \"{}\", expected \"TopLeft\" or \"BottomRight\"", attrs.causal_mask);
   if (attrs.scale && !is<FloatImmNode>(attrs.scale) && !is<IntImmNode>(attrs.scale))
-    fail(call, "scale is no number");
+    fail(call, "scale is not a number");
   const Shape *query = known_shape(tensor_arg(call, 0)), *key = known_shape(tensor_arg(call, 1)),
               *value = known_shape(tensor_arg(call, 2));
   if (!query || !key || !value) return tensor_type_of_ndim(4, dtype);
@@ -126,7 +127,7 @@ struct NllAttrs {
   int64_t ignore_index = -100;
   static constexpr auto fields() {
     return std::tuple{field<&NllAttrs::reduction>("reduction", "\"none\", \"sum\" or \"mean\""),
-                      field<&NllAttrs::ignore_index>("ignore_index", "a target that counts nothing")};
+                      field<&NllAttrs::ignore_index>("ignore_index", "a target that is ignored")};
   }
 };
 Type infer_nll(const Call& call, const NllAttrs& attrs, Requirements& require) {
@@ -174,7 +175,7 @@ constexpr OpInfo kOps[] = {
     op<infer_var_len, lower_var_len, AttentionAttrs>(
         "relax.nn.attention_var_len",
         "queries, keys, values, seqstart_q, max_seqlen_q, seqstart_k?, max_seqlen_k?",
-        "attention of sequences that lie one after the other; the longest lengths are not used.",
+        "attention of sequences that are concatenated; the maximum lengths are not used.",
         FusePattern::kOpaque),
     op<infer_cross_entropy, lower_cross_entropy>("relax.nn.cross_entropy_with_logits", "predictions, labels",
                                                  "-sum(predictions * labels) / batch.",
@@ -184,7 +185,7 @@ constexpr OpInfo kOps[] = {
                                        FusePattern::kReduction),
     op<infer_nll_backward, lower_nll_backward, NllAttrs>(
         "relax.grad.nll_loss_backward", "output_grad, predictions, targets, weights?",
-        "The gradient of nll_loss in its predictions.", FusePattern::kOpaque),
+        "The gradient of nll_loss with respect to its predictions.", FusePattern::kOpaque),
 };
 
 }  // namespace

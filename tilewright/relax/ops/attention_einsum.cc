@@ -1,4 +1,5 @@
-// Attention whose operands lie in any order of dimensions, as the pass fuse_attention makes it of matmuls.
+// Attention whose operands have their dimensions in any order, as the pass
+// fuse_attention makes it from matmuls.
 #include <algorithm>
 #include <map>
 
@@ -16,8 +17,8 @@ struct Attrs {
         field<&Attrs::subscripts>("subscripts",
                                   "letters of dimensions of query, key, value, bias and the result: s of "
                                   "queries, t of keys, d summed by the products, e of values, others of the "
-                                  "batch, 1 of extent 1; e.g. \"bhsd,bhdt,bhte,bhst->bshe\""),
-        field<&Attrs::scale>("scale", "of the products")};
+                                  "batch, 1 means extent 1; e.g. \"bhsd,bhdt,bhte,bhst->bshe\""),
+        field<&Attrs::scale>("scale", "factor of the products")};
   }
 };
 

@@ -1,4 +1,4 @@
-// Two (or three) tensors that broadcast, element by element.
+// Elementwise operators of two (or three) tensors that broadcast.
 #include "tilewright/relax/infer/op_util.h"
 #include "tilewright/te/topi/broadcast.h"
 
@@ -105,7 +105,7 @@ constexpr OpInfo kOps[] = {
     row<topi::greater_equal, &infer_compare>("relax.greater_equal", "x1 >= x2."),
     row<topi::logical_and, &infer_compare>("relax.logical_and", "x1 and x2."),
     row<topi::logical_or, &infer_compare>("relax.logical_or", "x1 or x2."),
-    row<topi::logical_xor, &infer_compare>("relax.logical_xor", "Exactly one of x1 and x2."),
+    row<topi::logical_xor, &infer_compare>("relax.logical_xor", "True where exactly one of x1 and x2 is."),
     row<topi::bitwise_and, &infer_bits>("relax.bitwise_and", "x1 & x2."),
     row<topi::bitwise_or, &infer_bits>("relax.bitwise_or", "x1 | x2."),
     row<topi::bitwise_xor, &infer_bits>("relax.bitwise_xor", "x1 ^ x2."),

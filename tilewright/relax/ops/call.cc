@@ -23,7 +23,7 @@ std::vector<Type> output_list(const Type& type) {
   return tuple ? tuple->elements : std::vector<Type>{type};
 }
 
-// call_tir(f, (x, y), out_ty): memory of the outputs is passed to f
+// call_tir(f, (x, y), out_ty): f gets memory for the outputs
 Type infer_call_with_outputs(const Call& call) {
   require_callee(call);
   const Type inputs = type_of(call->args[1]);
@@ -41,11 +41,11 @@ struct InplaceAttrs {
   std::vector<int64_t> inplace_indices;
   static constexpr auto fields() {
     return std::tuple{field<&InplaceAttrs::inplace_indices>(
-        "inplace_indices", "per output the argument that becomes it, or -1: memory of its own")};
+        "inplace_indices", "per output the argument that it overwrites, or -1 for new memory")};
   }
 };
 
-// Output n is the argument inplace_indices[n] of `args`, or has memory of its own.
+// Output n overwrites argument inplace_indices[n] of `args`, or has its own memory.
 void check_inplace(const Call& call, const InplaceAttrs& attrs, const std::vector<Type>& outputs,
                    const std::vector<Expr>& args) {
   if (attrs.inplace_indices.size() != outputs.size())
@@ -77,7 +77,7 @@ Type infer_inplace(const Call& call, const InplaceAttrs& attrs) {
   return type;
 }
 
-// call_inplace_packed("f", x, y, inplace_indices=[0]): f changes x and gives it
+// call_inplace_packed("f", x, y, inplace_indices=[0]): f changes x and returns it
 Type infer_inplace_packed(const Call& call, const InplaceAttrs& attrs) {
   require_callee(call);
   const Type type = written_type(call);
@@ -96,8 +96,8 @@ struct TeGradAttrs {
   Dict te_grad_kwargs;
   static constexpr auto fields() {
     return std::tuple{
-        field<&TeGradAttrs::te_grad_name>("te_grad_name", "of the function that register_te_gradient knows"),
-        field<&TeGradAttrs::te_grad_kwargs>("te_grad_kwargs", "what it gets by keyword")};
+        field<&TeGradAttrs::te_grad_name>("te_grad_name", "name given to register_te_gradient"),
+        field<&TeGradAttrs::te_grad_kwargs>("te_grad_kwargs", "keyword arguments of the gradient function")};
   }
 };
 Type infer_with_grad(const Call& call, const TeGradAttrs& attrs) {
@@ -105,7 +105,7 @@ Type infer_with_grad(const Call& call, const TeGradAttrs& attrs) {
   return infer_call_with_outputs(call);
 }
 
-// make_closure(f, (y,)): f with its last parameters given
+// make_closure(f, (y,)): f with its last parameters bound
 Type infer_closure(const Call& call) {
   require_callee(call);
   const auto* callee = type_of(call->args[0]).as<CallableTypeNode>();
@@ -132,19 +132,19 @@ constexpr FusePattern kOpaque = FusePattern::kOpaque;
 
 constexpr OpInfo kOps[] = {
     op<infer_call_with_outputs, nullptr>("relax.call_tir", "func, args, tir_vars?",
-                                         "A loop program of the module with memory for its outputs.",
+                                         "Calls a loop program of the module with memory for its outputs.",
                                          kOpaque),
     op<infer_call_with_outputs, nullptr>("relax.call_dps_packed", "func, args",
-                                         "A registered function with memory for its outputs.", kOpaque),
+                                         "Calls a registered function with memory for its outputs.", kOpaque),
     op<infer_inplace, nullptr, InplaceAttrs>(
         "relax.call_tir_inplace", "func, args, tir_vars?",
-        "A loop program of the module that writes outputs into its arguments, which are not used afterwards.",
+        "Calls a loop program that writes outputs into its arguments, which are not used afterwards.",
         kOpaque),
     op<infer_with_grad, nullptr, TeGradAttrs>("relax.call_tir_with_grad", "func, args, tir_vars?",
-                                              "call_tir of a loop program whose gradient is registered.",
+                                              "call_tir of a loop program with a registered gradient.",
                                               kOpaque),
     op<infer_closure, nullptr>("relax.make_closure", "func, args",
-                               "A function of the module with its last parameters given.", kOpaque),
+                               "Binds the last parameters of a function of the module.", kOpaque),
     op<infer_nothing, nullptr>("relax.print", "format, *",
                                "Prints the format, a string with {} for each value, to standard output.",
                                kOpaque, false),
@@ -155,16 +155,17 @@ constexpr OpInfo kOps[] = {
     op<infer_nothing, nullptr>(
         "relax.require", "condition, format, *",
         "Raises UserError with the format, a string with {} for each value, if the condition on extents is "
-        "false: what operators need of extents that are known only when the graph runs.  Passes do not drop "
+        "false: a requirement of an operator that is open until the graph runs.  Passes do not drop "
         "it.",
         kOpaque),
     op<infer_call_packed, nullptr>("relax.call_packed", "func, *",
-                                   "A registered function, which may have side effects.", kOpaque, false),
+                                   "Calls a registered function, which may have side effects.", kOpaque,
+                                   false),
     op<infer_call_packed, nullptr>("relax.call_pure_packed", "func, *",
-                                   "A registered function without side effects.", kOpaque),
+                                   "Calls a registered function without side effects.", kOpaque),
     op<infer_inplace_packed, nullptr, InplaceAttrs>(
         "relax.call_inplace_packed", "func, *",
-        "A registered function that changes arguments, which are not used afterwards, and gives them.",
+        "Calls a registered function that changes arguments, not used afterwards, and returns them.",
         kOpaque),
     op<infer_null, nullptr>("relax.null_value", "", "None, for functions that take it.", kOpaque),
 };

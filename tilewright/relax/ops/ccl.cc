@@ -1,4 +1,5 @@
-// Communication of workers.  There is one process, which is worker 0 of 1: each gives what it has.
+// Communication between workers.  There is one process, which is worker 0 of 1, so each
+// operator is the identity.
 #include "tilewright/relax/infer/op_util.h"
 
 namespace tilewright::relax {
@@ -30,7 +31,7 @@ struct GatherAttrs {
   int64_t num_workers = 1;
   bool in_group = true;
   static constexpr auto fields() {
-    return std::tuple{field<&GatherAttrs::num_workers>("num_workers", "how many there are: 1"),
+    return std::tuple{field<&GatherAttrs::num_workers>("num_workers", "number of workers: 1"),
                       field<&GatherAttrs::in_group>("in_group", "whether among the workers of a group only")};
   }
 };
@@ -42,8 +43,8 @@ Type infer_allgather(const Call& call, const GatherAttrs& attrs) {
 struct ScatterAttrs {
   int64_t num_workers = 1, axis = 0;
   static constexpr auto fields() {
-    return std::tuple{field<&ScatterAttrs::num_workers>("num_workers", "how many there are: 1"),
-                      field<&ScatterAttrs::axis>("axis", "the dimension whose parts workers get")};
+    return std::tuple{field<&ScatterAttrs::num_workers>("num_workers", "number of workers: 1"),
+                      field<&ScatterAttrs::axis>("axis", "the dimension that is divided among the workers")};
   }
 };
 Type infer_scatter(const Call& call, const ScatterAttrs& attrs) {
@@ -71,7 +72,7 @@ constexpr OpInfo kOps[] = {
     op<infer_allreduce, lower_copy<ReduceAttrs>, ReduceAttrs>("relax.ccl.allreduce", "x",
                                                               "The reduction over all workers.", kOpaque),
     op<infer_allgather, lower_copy<GatherAttrs>, GatherAttrs>(
-        "relax.ccl.allgather", "x", "The tensors of all workers, one after the other.", kOpaque),
+        "relax.ccl.allgather", "x", "Concatenates the tensors of all workers.", kOpaque),
     op<infer_broadcast, lower_copy<GroupAttrs>, GroupAttrs>("relax.ccl.broadcast_from_worker0", "x",
                                                             "The tensor of worker 0.", kOpaque),
     op<infer_scatter, lower_copy<ScatterAttrs>, ScatterAttrs>(

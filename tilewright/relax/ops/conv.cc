@@ -19,15 +19,15 @@ struct ConvAttrs {
   DataType out_dtype = DataType::void_();
   static constexpr auto fields() {
     return std::tuple{
-        field<&ConvAttrs::strides>("strides", "step of the window, one number or one per dimension"),
+        field<&ConvAttrs::strides>("strides", "step of the window: one number or one per dimension"),
         field<&ConvAttrs::padding>("padding",
-                                   "zeros around: one number, one per dimension, or before and after each"),
+                                   "zeros: one number, one per dimension, or before and after each"),
         field<&ConvAttrs::dilation>("dilation", "distance of kernel elements"),
         field<&ConvAttrs::groups>("groups", "channels are split into this many independent convolutions"),
         field<&ConvAttrs::data_layout>("data_layout", "order of dimensions, e.g. \"NCHW\""),
         field<&ConvAttrs::kernel_layout>("kernel_layout", "order of dimensions, e.g. \"OIHW\""),
         field<&ConvAttrs::out_layout>("out_layout", "order of dimensions; empty: as data_layout"),
-        field<&ConvAttrs::out_dtype>("out_dtype", "of the sums; void: that of data")};
+        field<&ConvAttrs::out_dtype>("out_dtype", "dtype of the sums; void: that of data")};
   }
 };
 
@@ -37,7 +37,7 @@ struct TransposeAttrs : ConvAttrs<kSpatial> {
   TransposeAttrs() { this->kernel_layout[0] = 'I', this->kernel_layout[1] = 'O'; }
   static constexpr auto fields() {
     constexpr auto more =
-        field<&TransposeAttrs::output_padding>("output_padding", "elements more at the end");
+        field<&TransposeAttrs::output_padding>("output_padding", "additional elements at the end");
     return std::apply(
         [&](auto strides, auto padding, auto... rest) { return std::tuple{strides, padding, more, rest...}; },
         ConvAttrs<kSpatial>::fields());
@@ -173,7 +173,7 @@ te::Tensor lower_transpose(const LowerInput& in, const TransposeAttrs<kSpatial>&
   return topi::conv_transpose(in[0], in[1], options, extra);
 }
 
-// of convNd(data, weight) in weight
+// the gradient of convNd(data, weight) with respect to weight
 template <int kSpatial>
 Type infer_weight_backward(const Call& call, const ConvAttrs<kSpatial>& attrs) {
   for (size_t n = 0; n < 3; ++n) require_ndim(call, n, kSpatial + 2);
@@ -189,7 +189,7 @@ constexpr FusePattern kOutFusable = FusePattern::kOutFusable;
 template <int kSpatial>
 constexpr OpInfo weight_backward(std::string_view name) {
   return op<&infer_weight_backward<kSpatial>, &lower_weight_backward<kSpatial>, ConvAttrs<kSpatial>>(
-      name, "output_grad, data, weight", "The gradient of a convolution in its weight.", kOutFusable);
+      name, "output_grad, data, weight", "The gradient of a convolution for its weight.", kOutFusable);
 }
 template <int kSpatial>
 constexpr OpInfo conv(std::string_view name) {
@@ -199,7 +199,7 @@ constexpr OpInfo conv(std::string_view name) {
 template <int kSpatial>
 constexpr OpInfo transposed(std::string_view name) {
   return op<&infer_transpose<kSpatial>, &lower_transpose<kSpatial>, TransposeAttrs<kSpatial>>(
-      name, "data, weight", "Transposed convolution: the gradient of the convolution in its data.",
+      name, "data, weight", "Transposed convolution: the gradient of the convolution for its data.",
       kOutFusable);
 }
 

@@ -1,4 +1,4 @@
-// Convolutions by Winograd's algorithm, as the pass of this name makes them of others.
+// Convolutions by Winograd's algorithm, which the pass winograd makes from other convolutions.
 #include "tilewright/te/topi/winograd.h"
 
 #include "tilewright/relax/infer/op_util.h"
@@ -51,11 +51,11 @@ te::Tensor lower_winograd(const LowerInput& in, const WinogradAttrs& attrs) {
 }
 
 constexpr OpInfo kOps[] = {
-    op<&infer_winograd, &lower_winograd, WinogradAttrs>(
-        "relax.nn.conv2d_winograd", "data, weight",
-        "Convolution of [n, h, w, c] with 3 x 3, step 1, whose weight is G w G^T: [4, 4, c, o] or [6, 6, c, "
-        "o].",
-        FusePattern::kOutFusable),
+    op<&infer_winograd, &lower_winograd, WinogradAttrs>("relax.nn.conv2d_winograd", "data, weight",
+                                                        "Convolution of [n, h, w, c] with 3 x 3, stride 1, "
+                                                        "whose weight is G w G^T: [4, 4, c, o] or [6, 6, c, "
+                                                        "o].",
+                                                        FusePattern::kOutFusable),
 };
 
 }  // namespace

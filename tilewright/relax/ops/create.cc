@@ -1,4 +1,4 @@
-// Tensors from nothing, and shapes as values.
+// Operators that create tensors, and shapes as values.
 #include <cmath>
 
 #include "tilewright/arith/analyzer.h"
@@ -54,7 +54,7 @@ te::Tensor lower_full(const LowerInput& in, const DtypeAttrs&) {
 
 // ---- arange(start, end, step)
 
-// How many of start, start + step, ... come before end; exact, where doubles would be rounded.
+// The number of values start, start + step, ... before end, exact where doubles would be rounded.
 int64_t count_of_integers(int64_t start, int64_t end, int64_t step) {
   __extension__ using Wide = __int128;
   const Wide distance = step < 0 ? Wide(start) - end : Wide(end) - start,
@@ -151,8 +151,8 @@ constexpr FusePattern kInjective = FusePattern::kInjective, kOpaque = FusePatter
 constexpr OpInfo kOps[] = {
     op<infer_constant, lower_constant<0>, DtypeAttrs>("relax.zeros", "shape", "Zeros.", kInjective),
     op<infer_constant, lower_constant<1>, DtypeAttrs>("relax.ones", "shape", "Ones.", kInjective),
-    op<infer_full, lower_full, DtypeAttrs>("relax.full", "shape, fill_value", "One value everywhere.",
-                                           kInjective),
+    op<infer_full, lower_full, DtypeAttrs>("relax.full", "shape, fill_value",
+                                           "A tensor filled with one value.", kInjective),
     op<infer_like, lower_constant<0>, DtypeAttrs>("relax.zeros_like", "x", "Zeros in the shape of x.",
                                                   kInjective),
     op<infer_like, lower_constant<1>, DtypeAttrs>("relax.ones_like", "x", "Ones in the shape of x.",

@@ -1,5 +1,5 @@
-// Products by weights that stay integers of few bits, as the pass keep_quantized makes them of matmul and
-// dequantize.
+// Products with weights that are stored as integers of few bits, which the pass fuse_dequantize_matmul makes
+// from matmul and dequantize.
 #include "tilewright/te/topi/dequantize_matmul.h"
 
 #include "tilewright/relax/infer/op_util.h"

@@ -1,5 +1,5 @@
-// Operators that say where a value is, or when it is computed; of values they are the identity, for compiled
-// graphs run on one device.
+// Operators that state the device of a value, or when it is computed.  They are the identity, because
+// compiled graphs run on one device.
 #include "tilewright/relax/graph/type_util.h"
 #include "tilewright/relax/infer/op_util.h"
 #include "tilewright/te/topi/elementwise.h"
@@ -30,12 +30,12 @@ te::Tensor lower_moved(const LowerInput& in, const DeviceAttrs&) { return lower(
 
 constexpr OpInfo kOps[] = {
     op<infer_moved, lower_moved, DeviceAttrs>(
-        "relax.to_vdevice", "data", "The input, on a device that is named.", FusePattern::kElementwise),
-    op<infer_hinted, lower_moved, DeviceAttrs>(
-        "relax.hint_on_device", "data", "The input, which is best computed on the device that is named.",
-        FusePattern::kElementwise),
+        "relax.to_vdevice", "data", "The input, on the device dst_vdevice.", FusePattern::kElementwise),
+    op<infer_hinted, lower_moved, DeviceAttrs>("relax.hint_on_device", "data",
+                                               "The input, preferably computed on the device dst_vdevice.",
+                                               FusePattern::kElementwise),
     op<infer_same, lower>("relax.builtin.stop_lift_params", "x",
-                          "The input; lift_transform_params leaves what depends on it where it is.",
+                          "The input; lift_transform_params does not lift values that depend on it.",
                           FusePattern::kElementwise),
 };
 

@@ -83,7 +83,7 @@ struct LinearAttrs {
   DataType out_dtype = DataType::void_();
   static constexpr auto fields() {
     return std::tuple{
-        field<&LinearAttrs::out_dtype>("out_dtype", "of the sums; void: that of the arguments")};
+        field<&LinearAttrs::out_dtype>("out_dtype", "dtype of the sums; void: that of the arguments")};
   }
 };
 Type infer_linear(const Call& call, const LinearAttrs& attrs, Requirements& require) {
@@ -115,7 +115,7 @@ te::Tensor lower_linear(const LowerInput& in, const LinearAttrs&) {
 }
 
 constexpr OpInfo kOps[] = {
-    op<infer, lower, Attrs>("relax.einsum", "operands", "Sums of products by Einstein's notation.",
+    op<infer, lower, Attrs>("relax.einsum", "operands", "Sums of products in Einstein notation.",
                             FusePattern::kOutFusable),
     op<infer_outer, lower_outer>("relax.outer", "x1, x2", "All products of elements of two vectors.",
                                  FusePattern::kInjective),

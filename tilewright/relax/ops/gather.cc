@@ -44,8 +44,8 @@ te::Tensor lower_gather_elements(const LowerInput& in, const AxisAttrs& attrs) {
 struct BatchAttrs {
   int64_t batch_dims = 0;
   static constexpr auto fields() {
-    return std::tuple{
-        field<&BatchAttrs::batch_dims>("batch_dims", "dimensions that data and indices have in common")};
+    return std::tuple{field<&BatchAttrs::batch_dims>(
+        "batch_dims", "number of leading dimensions that data and indices share")};
   }
 };
 Type infer_gather_nd(const Call& call, const BatchAttrs& attrs, Requirements& require) {
@@ -54,7 +54,7 @@ Type infer_gather_nd(const Call& call, const BatchAttrs& attrs, Requirements& re
   const Shape *shape = known_shape(x), *at = known_shape(indices);
   if (!shape || !at) return tensor_type_of_ndim(-1, x->dtype);
   const auto* depth = at->empty() ? nullptr : at->back().as<IntImmNode>();
-  if (!depth) fail(call, "the last dimension of indices {} is no constant", shape_text(*at));
+  if (!depth) fail(call, "the last dimension of indices {} is not a constant", shape_text(*at));
   const int64_t batch = attrs.batch_dims;
   if (batch < 0 || batch >= static_cast<int64_t>(at->size()) || batch + depth->value > x->ndim)
     fail(call, "indices {} with batch_dims {} do not index data {}", shape_text(*at), batch,
@@ -76,7 +76,7 @@ te::Tensor lower_gather_nd(const LowerInput& in, const BatchAttrs& attrs) {
   return topi::gather_nd(in[0], in[1], attrs.batch_dims);
 }
 
-// The shape that the fields of argument `n`, a tuple of index tensors, broadcast to.
+// The broadcast shape of the fields of argument `n`, a tuple of index tensors.
 std::optional<Shape> places_of(const Call& call, size_t n, const TensorTypeNode* x, Requirements& require) {
   const std::vector<const TensorTypeNode*> indices = tensors_arg(call, n);
   if (indices.empty()) fail(call, "no indices are given");
@@ -114,7 +114,7 @@ struct OneHotAttrs {
   int64_t depth = 1, axis = -1;
   static constexpr auto fields() {
     return std::tuple{field<&OneHotAttrs::depth>("depth", "extent of the new dimension"),
-                      field<&OneHotAttrs::axis>("axis", "where it stands in the result")};
+                      field<&OneHotAttrs::axis>("axis", "position of the new dimension in the result")};
   }
 };
 Type infer_one_hot(const Call& call, const OneHotAttrs& attrs) {
@@ -166,7 +166,7 @@ struct BucketizeAttrs {
   static constexpr auto fields() {
     return std::tuple{
         field<&BucketizeAttrs::out_int32>("out_int32", "whether the result is int32, else int64"),
-        field<&BucketizeAttrs::right>("right", "whether equal elements of the sorted ones lie before it")};
+        field<&BucketizeAttrs::right>("right", "whether equal elements of the sorted ones come before it")};
   }
 };
 Type infer_bucketize(const Call& call, const BucketizeAttrs& attrs) {
@@ -178,7 +178,7 @@ te::Tensor lower_bucketize(const LowerInput& in, const BucketizeAttrs& attrs) {
   return topi::searchsorted(in[1], in[0], attrs.right, in.out_dtype());
 }
 
-// the same with the sorted elements first, which may have a line for each of x
+// the same with the sorted elements first, which may have a row for each row of x
 Type infer_searchsorted(const Call& call, const BucketizeAttrs& attrs, Requirements& require) {
   common_dtype(call, 0, 1);
   const TensorTypeNode *sorted = tensor_arg(call, 0), *x = tensor_arg(call, 1);
@@ -201,7 +201,9 @@ te::Tensor lower_searchsorted(const LowerInput& in, const BucketizeAttrs& attrs)
 
 struct SampleAttrs {
   DataType dtype = kInt64;
-  static constexpr auto fields() { return std::tuple{field<&SampleAttrs::dtype>("dtype", "of the classes")}; }
+  static constexpr auto fields() {
+    return std::tuple{field<&SampleAttrs::dtype>("dtype", "dtype of the classes")};
+  }
 };
 Type infer_multinomial(const Call& call, const SampleAttrs& attrs, Requirements& require) {
   for (size_t n = 0; n < 3; ++n) require_ndim(call, n, 2);
@@ -219,7 +221,7 @@ te::Tensor lower_multinomial(const LowerInput& in, const SampleAttrs& attrs) {
 constexpr FusePattern kInjective = FusePattern::kInjective, kOpaque = FusePattern::kOpaque;
 constexpr OpInfo kOps[] = {
     op<infer_gather_elements, lower_gather_elements, AxisAttrs>(
-        "relax.gather_elements", "data, indices", "One element of a line for each index.", kInjective),
+        "relax.gather_elements", "data, indices", "One element of a row for each index.", kInjective),
     op<infer_gather_nd, lower_gather_nd, BatchAttrs>(
         "relax.gather_nd", "data, indices", "Elements or slices at the rows of indices.", kInjective),
     op<infer_index_tensor, lower_index_tensor>("relax.index_tensor", "data, indices",
@@ -235,10 +237,10 @@ constexpr OpInfo kOps[] = {
         "The interval between sorted boundaries of each element.", kOpaque),
     op<infer_searchsorted, lower_searchsorted, BucketizeAttrs>(
         "relax.searchsorted", "sorted_sequence, values",
-        "Where each value would stand in a sorted line, before elements equal to it.", kOpaque),
+        "The position of each value in a sorted row, before elements equal to it.", kOpaque),
     op<infer_multinomial, lower_multinomial, SampleAttrs>(
         "relax.multinomial_from_uniform", "prob, uniform_sample, sample_indices",
-        "Classes drawn by given uniform numbers from rows of probabilities.", kOpaque),
+        "Draws classes from rows of probabilities by given uniform numbers.", kOpaque),
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Operators that say how gradients are computed; of values they are the identity.  Gradients of operators in
-// their arguments stand beside them: pool.cc, conv.cc, index.cc, attention.cc.
+// Operators that control how gradients are computed; their values are those of the input.  The gradients of
+// operators are in the files of the operators: pool.cc, conv.cc, index.cc, attention.cc.
 #include "tilewright/relax/infer/op_util.h"
 #include "tilewright/te/topi/elementwise.h"
 
@@ -14,9 +14,9 @@ constexpr OpInfo row(std::string_view name, std::string_view doc) {
 }
 
 constexpr OpInfo kOps[] = {
-    row("relax.grad.no_grad", "The input, from which no gradient comes."),
+    row("relax.grad.no_grad", "The input, through which no gradient flows."),
     row("relax.grad.start_checkpoint",
-        "The input; what depends on it, up to end_checkpoint, is computed again for gradients."),
+        "The input; what depends on it, up to end_checkpoint, is recomputed for gradients."),
     row("relax.grad.end_checkpoint", "The input, which is kept for gradients."),
 };
 

@@ -23,7 +23,7 @@ struct GroupAttrs : InstanceAttrs {
   int64_t num_groups = 1;
   static constexpr auto fields() {
     return std::tuple_cat(
-        std::tuple{field<&GroupAttrs::num_groups>("num_groups", "the channels are split into")},
+        std::tuple{field<&GroupAttrs::num_groups>("num_groups", "number of groups of channels")},
         InstanceAttrs::fields());
   }
 };

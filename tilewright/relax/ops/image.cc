@@ -1,4 +1,4 @@
-// Pictures at other places: grid_sample, affine_grid.
+// Sampling of images: grid_sample, affine_grid.
 #include "tilewright/te/topi/image.h"
 
 #include "tilewright/relax/infer/known_texts.h"
@@ -15,7 +15,7 @@ struct GridAttrs {
         field<&GridAttrs::method>("method", "\"bilinear\", \"nearest\" or \"bicubic\""),
         field<&GridAttrs::layout>("layout", "\"NCHW\""),
         field<&GridAttrs::padding_mode>("padding_mode", "\"zeros\", \"border\" or \"reflection\""),
-        field<&GridAttrs::align_corners>("align_corners", "whether -1 and 1 are middles of corner elements")};
+        field<&GridAttrs::align_corners>("align_corners", "whether -1 and 1 are centres of corner elements")};
   }
 };
 Type infer_grid_sample(const Call& call, const GridAttrs& attrs, Requirements& require) {
@@ -38,7 +38,7 @@ struct AffineAttrs {
   bool align_corners = true;
   static constexpr auto fields() {
     return std::tuple{field<&AffineAttrs::align_corners>(
-        "align_corners", "whether -1 and 1 are middles of corner elements, else the edges of the picture")};
+        "align_corners", "whether -1 and 1 are centres of corner elements, else the edges of the image")};
   }
 };
 Type infer_affine_grid(const Call& call, const AffineAttrs&, Requirements& require) {
@@ -65,10 +65,10 @@ te::Tensor lower_affine_grid(const LowerInput& in, const AffineAttrs& attrs) {
 
 constexpr OpInfo kOps[] = {
     op<infer_grid_sample, lower_grid_sample, GridAttrs>("relax.image.grid_sample", "data, grid",
-                                                        "A picture at the places of a grid.",
+                                                        "Samples an image at the coordinates of a grid.",
                                                         FusePattern::kInjective),
     op<infer_affine_grid, lower_affine_grid, AffineAttrs>("relax.image.affine_grid", "data, size",
-                                                          "The grid of an affine map of a picture or volume.",
+                                                          "The grid of an affine map of an image or volume.",
                                                           FusePattern::kInjective),
 };
 

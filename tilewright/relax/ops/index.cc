@@ -1,4 +1,4 @@
-// Parts of tensors and what lies around them: strided_slice, take, pad.
+// Slices, indexing and padding: strided_slice, take, pad.
 #include <cmath>
 
 #include "tilewright/arith/analyzer.h"
@@ -13,7 +13,7 @@
 namespace tilewright::relax {
 namespace {
 
-// ---- strided_slice: bounds as numpy's, clamped to the tensor
+// ---- strided_slice: bounds as in numpy, clamped to the tensor
 
 struct SliceAttrs {
   bool assume_inbound = false;
@@ -30,12 +30,12 @@ struct SlicePlan {
 int64_t constant_of(const Call& call, size_t n, const PrimExpr& value) {
   int64_t number;
   if (!tir::as_const_int(value, &number))
-    throw Unsupported(call, "{}: {} holds {}, which is no constant", name_of(call), arg_name(call, n),
+    throw Unsupported(call, "{}: {} holds {}, which is not a constant", name_of(call), arg_name(call, n),
                       tir::expr_text(value));
   return number;
 }
 
-// `bound` in low .. high, counted from the end when negative
+// `bound` clamped to low .. high; a negative one counts from the end
 PrimExpr clamped(const PrimExpr& bound, const PrimExpr& extent, const PrimExpr& low, const PrimExpr& high) {
   PrimExpr value = bound;
   if (const auto* number = bound.as<IntImmNode>()) {
@@ -46,7 +46,7 @@ PrimExpr clamped(const PrimExpr& bound, const PrimExpr& extent, const PrimExpr& 
   return arith::simplify(tir::min(tir::max(value, low), high));
 }
 
-// Nothing when the bounds are known only at run time.
+// nullopt if the bounds are known only at run time.
 std::optional<SlicePlan> plan_slice(const Call& call, const Shape& shape, bool in_bounds) {
   Shape axes, begin, end, strides;
   int64_t count;
@@ -83,7 +83,7 @@ std::optional<SlicePlan> plan_slice(const Call& call, const Shape& shape, bool i
   return plan;
 }
 
-// What assume_inbound promises: the first and the last element that are read lie in the tensor.
+// Checks the promise of assume_inbound: the first and the last element of the slice lie in the tensor.
 void require_in_bounds(const SlicePlan& plan, const Shape& shape, Requirements& require) {
   for (size_t n = 0; n < shape.size(); ++n) {
     const PrimExpr first = as_extent(plan.begin[n]), length = as_extent(plan.shape[n]);
@@ -114,7 +114,7 @@ te::Tensor lower_slice(const LowerInput& in, const SliceAttrs& attrs) {
   return topi::strided_slice(in[0], plan->begin, plan->strides, plan->shape);
 }
 
-// ---- the gradient of strided_slice in x: (output_grad, x, axes, begin, end, strides)
+// ---- the gradient of strided_slice with respect to x: (output_grad, x, axes, begin, end, strides)
 
 Call slice_of(const Call& call) {
   return with(call, [](CallNode& node) { node.args.erase(node.args.begin()); });
@@ -163,9 +163,10 @@ struct TakeAttrs {
   static constexpr auto fields() {
     return std::tuple{
         field<&TakeAttrs::axis>("axis", "the dimension of x that is indexed; may be left out for a vector"),
-        field<&TakeAttrs::mode>("mode",
-                                "indices outside: \"fast\" trusts that there are none and reads where "
-                                "it is told (check_bounds=True finds them), \"clip\" or \"wrap\"")};
+        field<&TakeAttrs::mode>(
+            "mode",
+            "indices out of bounds: \"fast\" assumes that there are none and reads wherever they "
+            "point (check_bounds=True finds them), \"clip\" or \"wrap\"")};
   }
 };
 int64_t take_axis(const Call& call, const TakeAttrs& attrs, int64_t ndim) {
@@ -206,10 +207,10 @@ struct PadAttrs {
                                     "before and after dimension 0, before and after dimension 1, ..."),
         field<&PadAttrs::pad_mode>("pad_mode",
                                    "\"constant\", \"replicate\" (or \"edge\"), \"reflect\" or \"circular\""),
-        field<&PadAttrs::pad_value>("pad_value", "a number that is put in, of \"constant\"; none: 0")};
+        field<&PadAttrs::pad_value>("pad_value", "value of the padding in mode \"constant\"; none: 0")};
   }
 };
-// What is put in, as a literal of `dtype`: whole numbers exactly.
+// The value of the padding, as a literal of `dtype`; integers exactly.
 PrimExpr pad_value_of(const Call& call, const PadAttrs& attrs, DataType dtype) {
   if (!attrs.pad_value) return tir::make_const_int(dtype, 0);
   if (const auto* number = attrs.pad_value.as<IntImmNode>()) {
@@ -218,7 +219,7 @@ PrimExpr pad_value_of(const Call& call, const PadAttrs& attrs, DataType dtype) {
     return tir::make_const_int(dtype, number->value);
   }
   const auto* real = attrs.pad_value.as<FloatImmNode>();
-  if (!real) fail(call, "pad_value is no number");
+  if (!real) fail(call, "pad_value is not a number");
   const double limit = std::ldexp(1.0, dtype.bits - (dtype.is_int() ? 1 : 0));
   if (dtype.is_integral() && !(real->value < limit && real->value >= (dtype.is_int() ? -limit : 0.0)))
     fail(call, "pad_value is {}, which {} does not hold", real->value, dtype.str());
@@ -271,10 +272,10 @@ constexpr OpInfo kOps[] = {
                                              "x[begin:end:strides] in some dimensions.", kInjective),
     op<infer_slice_backward, lower_slice_backward, SliceAttrs>(
         "relax.grad.strided_slice_backward", "output_grad, x, axes, begin, end, strides?",
-        "The gradient of strided_slice in x.", kInjective),
+        "The gradient of strided_slice with respect to x.", kInjective),
     op<infer_take, lower_take, TakeAttrs>("relax.take", "x, indices",
                                           "The elements of a dimension at given positions.", kInjective),
-    op<infer_pad, lower_pad, PadAttrs>("relax.nn.pad", "data", "More elements around a tensor.", kInjective),
+    op<infer_pad, lower_pad, PadAttrs>("relax.nn.pad", "data", "Pads a tensor.", kInjective),
 };
 
 }  // namespace

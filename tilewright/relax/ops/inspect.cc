@@ -1,4 +1,4 @@
-// What a tensor says about itself at run time, as scalars; its elements, if they are in a range, or indices
+// Properties of a tensor at run time, as scalars; and checks that its elements are in a range, or are indices
 // of given dimensions.
 #include "tilewright/relax/infer/op_util.h"
 
@@ -26,7 +26,7 @@ Type infer_range(const Call& call) {
   return Type(x);
 }
 
-// Element n is an index of dimension n % len(extents), counted from `first`.
+// Element n is an index into dimension n % len(extents); dimensions are numbered from `first` in messages.
 Type infer_indices(const Call& call) {
   const TensorTypeNode* x = tensor_arg(call, 0);
   if (!x->dtype.is_void() && !x->dtype.is_integral())
@@ -57,12 +57,12 @@ constexpr OpInfo kOps[] = {
                               "Elements from one index to the next.", "tilewright.tensor_stride_i"),
     runtime_op<infer_range>(
         "relax.require_range", "x, low, high, what",
-        "x, whose elements are low to high; a UserError that opens with what where one is not.",
+        "x, whose elements are in low .. high; raises a UserError beginning with what otherwise.",
         "tilewright.require_range"),
     runtime_op<infer_indices>(
         "relax.require_indices", "indices, extents, first, what",
-        "indices, which in turn are indices of dimensions of these extents, the first of "
-        "which is called first; a UserError that opens with what where one is outside.",
+        "indices, each valid for its dimension of these extents, which are numbered from "
+        "first; raises a UserError beginning with what if one is out of bounds.",
         "tilewright.require_indices"),
 };
 

@@ -1,4 +1,4 @@
-// Memory seen in another way: layout_transform, memory.view, memory.ensure_zero_offset.
+// Other views of memory: layout_transform, memory.view, memory.ensure_zero_offset.
 #include "tilewright/te/topi/layout.h"
 
 #include "tilewright/arith/analyzer.h"
@@ -16,11 +16,11 @@ struct LayoutAttrs {
   std::vector<int64_t> axis_separators, input_axis_separators;
   static constexpr auto fields() {
     using A = LayoutAttrs;
-    return std::tuple{
-        field<&A::index_map>("index_map", "where the element at an index stands"),
-        field<&A::pad_value>("pad_value", "what stands where no element does; none: zero"),
-        field<&A::axis_separators>("axis_separators", "dimensions of the result that begin a physical one"),
-        field<&A::input_axis_separators>("input_axis_separators", "the same of x")};
+    return std::tuple{field<&A::index_map>("index_map", "maps an index of x to the position of its element"),
+                      field<&A::pad_value>("pad_value", "value of positions without an element; none: zero"),
+                      field<&A::axis_separators>("axis_separators",
+                                                 "dimensions of the result that begin a physical dimension"),
+                      field<&A::input_axis_separators>("input_axis_separators", "the same of x")};
   }
 };
 
@@ -36,7 +36,7 @@ Type infer_layout(const Call& call, const LayoutAttrs& attrs) {
   const TensorTypeNode* x = tensor_arg(call, 0);
   if (!attrs.index_map) fail(call, "index_map is not given");
   if (attrs.pad_value && !is<FloatImmNode>(attrs.pad_value) && !is<IntImmNode>(attrs.pad_value))
-    fail(call, "pad_value is no number");
+    fail(call, "pad_value is not a number");
   const Shape* shape = known_shape(x);
   if (!shape)
     return tensor_type_of_ndim(static_cast<int64_t>(attrs.index_map->final_indices.size()), x->dtype);
@@ -51,14 +51,14 @@ te::Tensor lower_layout(const LowerInput& in, const LayoutAttrs& attrs) {
 
 // ---- memory.view
 
-// As runtime::Tensor::num_bytes counts: elements narrower than a byte are packed.
+// The bytes as runtime::Tensor::num_bytes counts them: elements narrower than a byte are packed.
 PrimExpr num_bytes(const Shape& shape, DataType dtype) {
   const int64_t bits = static_cast<int64_t>(dtype.bits) * dtype.lanes;
   if (bits % 8 == 0) return num_elements(shape) * extent_imm(bits / 8);
   return arith::simplify(tir::ceildiv(num_elements(shape) * extent_imm(bits), extent_imm(8)));
 }
 
-// (data, shape, dtype, relative_byte_offset); an empty tuple stands for what is not given
+// (data, shape, dtype, relative_byte_offset); an empty tuple stands for an argument that is not given
 bool has_arg(const Call& call, size_t n) {
   if (n >= call->args.size()) return false;
   const auto* none = call->args[n].as<TupleNode>();
@@ -68,7 +68,7 @@ bool has_arg(const Call& call, size_t n) {
 DataType viewed_dtype(const Call& call) {
   if (!has_arg(call, 2)) return tensor_arg(call, 0)->dtype;
   const auto* dtype = call->args[2].as<DataTypeValueNode>();
-  if (!dtype) fail(call, "dtype is no dtype, as R.dtype(\"float32\") is");
+  if (!dtype) fail(call, "dtype is not a dtype such as R.dtype(\"float32\")");
   return dtype->value;
 }
 
@@ -96,11 +96,11 @@ Type infer_view(const Call& call) {
 Type infer_same(const Call& call) { return Type(tensor_arg(call, 0)); }
 
 constexpr OpInfo kOps[] = {
-    op<infer_layout, lower_layout, LayoutAttrs>(
-        "relax.layout_transform", "x", "The elements of x at the places that an index map gives them.",
-        FusePattern::kInjective),
+    op<infer_layout, lower_layout, LayoutAttrs>("relax.layout_transform", "x",
+                                                "The elements of x at the positions that an index map gives.",
+                                                FusePattern::kInjective),
     runtime_op<infer_view>("relax.memory.view", "data, shape?, dtype?, relative_byte_offset?",
-                           "Bytes of data as another shape and dtype; they must not be written.",
+                           "The bytes of data as another shape and dtype; they must not be written.",
                            "tilewright.view"),
     runtime_op<infer_same>("relax.memory.ensure_zero_offset", "data",
                            "data, which begins where its memory begins.", "tilewright.ensure_zero_offset"),

@@ -8,7 +8,8 @@ namespace {
 struct Attrs {
   DataType out_dtype = DataType::void_();
   static constexpr auto fields() {
-    return std::tuple{field<&Attrs::out_dtype>("out_dtype", "of the sums; void: that of the arguments")};
+    return std::tuple{
+        field<&Attrs::out_dtype>("out_dtype", "dtype of the sums; void: that of the arguments")};
   }
 };
 

@@ -1,8 +1,8 @@
-// Memory of tensors as statements of graphs: what call_tir_rewrite and the passes after it write.
-//   R.builtin.alloc_tensor                                  a tensor with memory of its own
-//   R.memory.alloc_storage, alloc_tensor, kill_*            memory, tensors at places in it, and their ends
-//   R.vm.alloc_storage, alloc_tensor, kill_object           the same as the virtual machine is told
-// Each allocation gives new memory, so that none of them is pure: two equal calls are two tensors.
+// Memory of tensors as statements of graphs, which call_tir_rewrite and the passes after it write.
+//   R.builtin.alloc_tensor                            a tensor with its own memory
+//   R.memory.alloc_storage, alloc_tensor, kill_*      storages, tensors at offsets in them, and freeing them
+//   R.vm.alloc_storage, alloc_tensor, kill_object     the same in the form that the virtual machine executes
+// Each allocation returns new memory, so none of them is pure: two equal calls are two tensors.
 #include "tilewright/relax/infer/op_util.h"
 #include "tilewright/relax/memory/memory_ops.h"
 
@@ -11,13 +11,13 @@ namespace {
 
 DataType dtype_arg(const Call& call, size_t n) {
   const auto* dtype = call->args[n].as<DataTypeValueNode>();
-  if (!dtype) fail(call, "{} is no dtype, as R.dtype(\"float32\") is", arg_name(call, n));
+  if (!dtype) fail(call, "{} is not a dtype such as R.dtype(\"float32\")", arg_name(call, n));
   return dtype->value;
 }
 
 void check_scope(const Call& call, size_t n) {
   if (n < call->args.size() && !is<StringValueNode>(call->args[n]))
-    fail(call, "storage_scope is no text, as R.str(\"global\") is");
+    fail(call, "storage_scope is not a string such as R.str(\"global\")");
 }
 
 void check_index(const Call& call, size_t n) {
@@ -30,7 +30,7 @@ void check_index(const Call& call, size_t n) {
 void check_object(const Call& call, size_t n) {
   const Type type = type_of(call->args[n]);
   if (type && !is<ObjectTypeNode>(type))
-    fail(call, "{} is {}, expected what alloc_storage gives", arg_name(call, n), type_text(type));
+    fail(call, "{} is {}, expected the result of alloc_storage", arg_name(call, n), type_text(type));
 }
 
 Type allocated(const Call& call, size_t shape_at, size_t dtype_at) {
@@ -87,23 +87,22 @@ constexpr FusePattern kOpaque = FusePattern::kOpaque;
 
 constexpr OpInfo kOps[] = {
     op<infer_tensor, nullptr>(kBuiltinAllocTensor, "shape, dtype, runtime_device_index?, storage_scope?",
-                              "A new tensor with memory of its own, whose elements are not set.", kOpaque,
-                              false),
+                              "A new tensor with its own, uninitialised memory.", kOpaque, false),
     op<infer_storage<2, 3>, nullptr>(kMemoryAllocStorage, "size, virtual_device_index, storage_scope, dtype",
-                                     "Memory of `size` bytes, in which tensors are placed.", kOpaque, false),
+                                     "Memory of `size` bytes for tensors.", kOpaque, false),
     op<infer_placed, nullptr>(kMemoryAllocTensor, "storage, offset, shape, dtype, runtime_device_index?",
-                              "A tensor `offset` bytes from the beginning of a storage.", kOpaque, false),
+                              "A tensor at the byte offset `offset` of a storage.", kOpaque, false),
     op<infer_kill_storage, nullptr>(kMemoryKillStorage, "storage",
-                                    "Ends a storage and the tensors in it, which nothing uses afterwards.",
+                                    "Frees a storage and the tensors in it, which nothing uses afterwards.",
                                     kOpaque, false),
     op<infer_kill_tensor, nullptr>(kMemoryKillTensor, "tensor",
-                                   "Ends a tensor, which nothing uses afterwards.", kOpaque, false),
+                                   "Frees a tensor, which nothing uses afterwards.", kOpaque, false),
     op<infer_storage<3, 2>, nullptr>(kVmAllocStorage, "size, runtime_device_index, dtype, storage_scope?",
-                                     "R.memory.alloc_storage as the virtual machine is told.", kOpaque,
+                                     "R.memory.alloc_storage in the form for the virtual machine.", kOpaque,
                                      false),
     op<infer_placed, nullptr>(kVmAllocTensor, "storage, offset, shape, dtype, runtime_device_index?",
-                              "R.memory.alloc_tensor as the virtual machine is told.", kOpaque, false),
-    op<infer_kill, nullptr>(kVmKillObject, "obj", "Ends a value, which nothing uses afterwards.", kOpaque,
+                              "R.memory.alloc_tensor in the form for the virtual machine.", kOpaque, false),
+    op<infer_kill, nullptr>(kVmKillObject, "obj", "Frees a value, which nothing uses afterwards.", kOpaque,
                             false),
 };
 

@@ -1,4 +1,4 @@
-// Normalizations, softmax, dropout: what networks do for inference.
+// Normalizations, softmax and dropout in their inference form.
 #include "tilewright/te/topi/norm.h"
 #include "tilewright/relax/infer/op_util.h"
 #include "tilewright/te/topi/broadcast.h"
@@ -13,7 +13,7 @@ void require_float(const Call& call) {
     fail(call, "{} is {}, expected a floating-point tensor", arg_name(call, 0), short_text(data));
 }
 
-// Argument `n` has the extents `axes` of data.
+// Requires argument `n` to have the extents of data along `axes`.
 void require_shape_of_axes(const Call& call, size_t n, const std::vector<int64_t>& axes,
                            Requirements& require) {
   const TensorTypeNode *data = tensor_arg(call, 0), *arg = tensor_arg(call, n);
@@ -60,7 +60,8 @@ struct BatchNormAttrs {
                       field<&BatchNormAttrs::training>("training", "whether statistics come from data")};
   }
 };
-// (normalized data, mean, variance): the statistics are handed through, or mixed with the data's in training
+// (normalized data, mean, variance): the statistics are returned unchanged; in
+// training, mixed with the data's
 Type infer_batch_norm(const Call& call, const BatchNormAttrs& attrs, Requirements& require) {
   require_float(call);
   const TensorTypeNode* data = tensor_arg(call, 0);
@@ -139,10 +140,10 @@ te::Tensor lower_rms_norm(const LowerInput& in, const RmsNormAttrs& attrs) {
 struct DropoutAttrs {
   double rate = 0.5;
   static constexpr auto fields() {
-    return std::tuple{field<&DropoutAttrs::rate>("rate", "part of the values set to zero in training")};
+    return std::tuple{field<&DropoutAttrs::rate>("rate", "share of the values set to zero in training")};
   }
 };
-// (data, mask): in inference the data and ones
+// (data, mask): in inference the unchanged data, and ones
 Type infer_dropout(const Call& call, const DropoutAttrs&) {
   const Type data(tensor_arg(call, 0));
   return tuple_type({data, data});
@@ -162,10 +163,10 @@ constexpr OpInfo kOps[] = {
         "(data - mean) / sqrt(var + epsilon) * gamma + beta, with given statistics.",
         FusePattern::kBroadcast),
     op<infer_layer_norm, lower_layer_norm, LayerNormAttrs>(
-        "relax.nn.layer_norm", "data, gamma, beta", "Normalized over axes, with the data's own statistics.",
+        "relax.nn.layer_norm", "data, gamma, beta", "Normalizes over axes, with the statistics of the data.",
         FusePattern::kOutFusable),
     op<infer_rms_norm, lower_rms_norm, RmsNormAttrs>("relax.nn.rms_norm", "data, weight",
-                                                     "Divided by the root of the mean square.",
+                                                     "Divides by the root of the mean square.",
                                                      FusePattern::kOutFusable),
     op<infer_dropout, lower_dropout, DropoutAttrs>("relax.nn.dropout", "data",
                                                    "The data unchanged, and the mask of ones: inference.",

@@ -12,7 +12,7 @@ struct PoolAttrs {
   std::vector<int64_t> padding = std::vector<int64_t>(kSpatial, 0);
   std::vector<int64_t> dilation = std::vector<int64_t>(kSpatial, 1);
   bool ceil_mode = false;
-  bool count_include_pad = kSpatial != 2;  // as TVM has it
+  bool count_include_pad = kSpatial != 2;  // the default of TVM
   std::string layout = kSpatial == 1 ? "NCW" : kSpatial == 2 ? "NCHW" : "NCDHW";
   std::string out_layout;
   static constexpr auto fields() {
@@ -20,10 +20,10 @@ struct PoolAttrs {
         field<&PoolAttrs::pool_size>("pool_size", "extent of the window"),
         field<&PoolAttrs::strides>("strides", "step of the window"),
         field<&PoolAttrs::padding>("padding",
-                                   "around: one number, one per dimension, or before and after each"),
+                                   "padding: one number, one per dimension, or before and after each"),
         field<&PoolAttrs::dilation>("dilation", "distance of window elements"),
-        field<&PoolAttrs::ceil_mode>("ceil_mode", "whether a last, partial window counts"),
-        field<&PoolAttrs::count_include_pad>("count_include_pad", "whether averages count padding"),
+        field<&PoolAttrs::ceil_mode>("ceil_mode", "whether a last, partial window has a result"),
+        field<&PoolAttrs::count_include_pad>("count_include_pad", "whether averages include the padding"),
         field<&PoolAttrs::layout>("layout", "order of dimensions, e.g. \"NCHW\""),
         field<&PoolAttrs::out_layout>("out_layout", "order of dimensions; empty: as layout")};
   }
@@ -82,8 +82,7 @@ topi::PoolOptions options_of(const Call& call, const PoolAttrs<kSpatial>& attrs)
   return options;
 }
 
-// A padding as wide as the window would make windows without an element, which have no largest one and no
-// mean.
+// Padding as wide as the window would make windows without elements, which have no maximum and no mean.
 template <int kSpatial>
 void require_elements(const Call& call, const topi::PoolOptions& options) {
   for (size_t n = 0; n < 2 * kSpatial; ++n) {
@@ -151,7 +150,7 @@ te::Tensor lower_adaptive(const LowerInput& in, const AdaptiveAttrs<kSpatial>& a
       attrs.layout);
 }
 
-// ---- gradients in data: (output_grad, data)
+// ---- gradients with respect to data: (output_grad, data)
 
 template <int kSpatial, class Attrs>
 Type infer_backward(const Call& call, const Attrs&) {
@@ -175,7 +174,7 @@ constexpr FusePattern kOutFusable = FusePattern::kOutFusable;
 template <int kSpatial, class Attrs, te::Tensor (*kLower)(const LowerInput&, const Attrs&)>
 constexpr OpInfo backward(std::string_view name) {
   return op<&infer_backward<kSpatial, Attrs>, kLower, Attrs>(
-      name, "output_grad, data", "The gradient of a pooling in its data.", FusePattern::kOpaque);
+      name, "output_grad, data", "The gradient of a pooling for its data.", FusePattern::kOpaque);
 }
 template <int kSpatial>
 constexpr OpInfo max_row(std::string_view name) {
@@ -190,7 +189,7 @@ constexpr OpInfo avg_row(std::string_view name) {
 template <int kSpatial>
 constexpr OpInfo adaptive_row(std::string_view name) {
   return op<&infer_adaptive<kSpatial>, &lower_adaptive<kSpatial>, AdaptiveAttrs<kSpatial>>(
-      name, "data", "Means of nearly equal parts.", kOutFusable);
+      name, "data", "Means over parts of nearly equal size.", kOutFusable);
 }
 constexpr OpInfo kOps[] = {
     max_row<1>("relax.nn.max_pool1d"),

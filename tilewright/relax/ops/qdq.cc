@@ -19,7 +19,8 @@ struct Attrs {
   }
 };
 
-// One scale for all, or for each block along `axis`: as many dimensions as the data has.
+// Checks the scale or zero point: one for all, or one for each block along `axis`, with
+// as many dimensions as data.
 void require_blocks(const Call& call, size_t n, int64_t axis, int64_t block_size, Requirements& require) {
   const TensorTypeNode *data = tensor_arg(call, 0), *given = tensor_arg(call, n);
   if (given->ndim == 0) return;
@@ -65,7 +66,7 @@ Type infer(const Call& call, const Attrs<kQuantize>& attrs, Requirements& requir
   return shape ? tensor_type(*shape, attrs.out_dtype) : tensor_type_of_ndim(data->ndim, attrs.out_dtype);
 }
 
-// The value of `x`: a scalar, a vector along `axis`, or one for each block along it.
+// The value of `x` at `i`: a scalar, a vector along `axis`, or one value for each block along it.
 PrimExpr along(const te::Tensor& x, const te::Tensor& data, const std::vector<tir::Var>& i, size_t axis,
                int64_t block_size) {
   if (x.ndim() == 0) return x.at({});

@@ -1,4 +1,4 @@
-// Reductions over axes.  axis: which, all if not given; keepdims: whether they stay as ones.
+// Reductions over axes.  axis: those that are reduced, all by default; keepdims: keep them with extent 1.
 #include "tilewright/te/topi/reduce.h"
 #include "tilewright/relax/infer/op_util.h"
 #include "tilewright/te/topi/transform.h"
@@ -31,7 +31,7 @@ struct CumAttrs {
   bool exclusive = false, reverse = false;
   static constexpr auto fields() {
     return std::tuple{field<&CumAttrs::axis>("axis", "the dimension; none: all elements in row-major order"),
-                      field<&CumAttrs::dtype>("dtype", "of the result; void: that of data"),
+                      field<&CumAttrs::dtype>("dtype", "dtype of the result; void: that of data"),
                       field<&CumAttrs::exclusive>("exclusive", "whether an element's own value is left out"),
                       field<&CumAttrs::reverse>("reverse", "whether to start from the end")};
   }
@@ -62,8 +62,7 @@ Type infer_arg(const Call& call, const ArgAttrs& attrs, Requirements& require) {
   for (size_t dim = 0; shape && dim < shape->size(); ++dim) {
     if (attrs.axis && normalize_axis(call, *attrs.axis, x->ndim) != static_cast<int64_t>(dim)) continue;
     require.holds(tir::operator>=(as_extent((*shape)[dim]), 1),
-                  "dimension {} of x {} has no elements, of which none is the largest or smallest", dim,
-                  *shape);
+                  "dimension {} of x {} has no elements: there is no largest or smallest one", dim, *shape);
   }
   return reduced(call, attrs.axis ? std::vector<int64_t>{*attrs.axis} : std::vector<int64_t>{},
                  attrs.keepdims, kInt64);
@@ -116,8 +115,8 @@ constexpr OpInfo kOps[] = {
     row<topi::min>("relax.min", "Smallest element."),
     row<topi::mean>("relax.mean", "Sum divided by the number of elements."),
     row<topi::variance>("relax.variance", "Mean squared distance from the mean."),
-    row<topi::any, &infer_bool>("relax.any", "Whether any element is not zero."),
-    row<topi::all, &infer_bool>("relax.all", "Whether all elements are not zero."),
+    row<topi::any, &infer_bool>("relax.any", "True if any element is not zero."),
+    row<topi::all, &infer_bool>("relax.all", "True if all elements are not zero."),
     row<topi::standard_deviation, &infer_std>("relax.std", "Square root of the variance."),
     op<infer_arg, lower_arg<topi::argmax>, ArgAttrs>(
         "relax.argmax", "x", "Position of the largest element, the first of equal ones.", kReduction),

@@ -1,4 +1,4 @@
-// Tensors with other extents: resize2d and resize3d of pictures and volumes, resize and resize_antialias of
+// Tensors with other extents: resize2d and resize3d of images and volumes, resize and resize_antialias along
 // any dimensions.
 #include "tilewright/te/topi/resize.h"
 
@@ -22,7 +22,7 @@ struct ResizeAttrs {
     using A = ResizeAttrs;
     return std::tuple{
         field<&A::roi>("roi",
-                       "where each resized dimension starts, then where each ends, in parts of its last "
+                       "where each resized dimension starts, then where each ends, as fractions of its last "
                        "index; of tf_crop_and_resize"),
         field<&A::method>("method", "\"nearest_neighbor\", \"linear\" or \"cubic\""),
         field<&A::coordinate_transformation_mode>("coordinate_transformation_mode",
@@ -33,13 +33,13 @@ struct ResizeAttrs {
                                    "of nearest_neighbor: \"round\", \"round_prefer_floor\", "
                                    "\"round_prefer_ceil\", \"floor\" or \"ceil\""),
         field<&A::cubic_alpha>("cubic_alpha", "the parameter of the cubic"),
-        field<&A::cubic_exclude>("cubic_exclude", "whether elements outside have no weight in the cubic"),
+        field<&A::cubic_exclude>("cubic_exclude", "whether elements outside are ignored by the cubic"),
         field<&A::extrapolation_value>("extrapolation_value", "outside, of tf_crop_and_resize"),
-        field<&A::out_dtype>("out_dtype", "of the result; void: that of data")};
+        field<&A::out_dtype>("out_dtype", "dtype of the result; void: that of data")};
   }
 };
 
-// The layouts of pictures with `kDims` spatial dimensions, the usual one first, and the names of these.
+// The layouts of images with `kDims` spatial dimensions, the usual one first, and the names of their extents.
 template <size_t kDims>
 struct Pictures;
 template <>
@@ -82,7 +82,7 @@ void require_names(const Call& call, const ResizeAttrs& attrs) {
                  {"", "round", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
 }
 
-// The type of data with the extents of argument 1 at `axes`, called `expected` in the message.
+// The type of data resized to argument 1 along `axes`; `expected` describes the extents in messages.
 Type resized_type(const Call& call, const ResizeAttrs& attrs, const std::vector<int64_t>& axes,
                   std::string_view expected, Requirements& require) {
   require_names(call, attrs);
@@ -179,18 +179,18 @@ te::Tensor lower_axes(const LowerInput& in, const AxesAttrs& attrs) {
 constexpr FusePattern kInjective = FusePattern::kInjective;
 constexpr OpInfo kOps[] = {
     op<infer_picture<2>, lower_picture<2>, PictureAttrs<2>>(
-        "relax.image.resize2d", "data, size", "A picture in another size [height, width].", kInjective),
+        "relax.image.resize2d", "data, size", "Resizes an image to [height, width].", kInjective),
     op<infer_picture<3>, lower_picture<3>, PictureAttrs<3>>(
-        "relax.image.resize3d", "data, size", "A volume in another size [depth, height, width].", kInjective),
+        "relax.image.resize3d", "data, size", "Resizes a volume to [depth, height, width].", kInjective),
     op<infer_axes, lower_axes<topi::resize>, AxesAttrs>(
         "relax.image.resize", "data, size, steps?",
-        "A tensor with other extents of some dimensions. For each of them steps has two integers: one step "
+        "Resizes some dimensions of a tensor.  For each of them steps has two integers: one step "
         "in "
         "the result is the first / the second in data; left out: the extent of data / that of the result.",
         kInjective),
     op<infer_antialias, lower_axes<topi::resize_antialias>, AxesAttrs>(
         "relax.image.resize_antialias", "data, size, steps?",
-        "The same along one dimension with a window that is wider where the result is smaller, so that every "
+        "Resizes one dimension, with a window that is wider if the result is smaller, so that every "
         "element counts.",
         FusePattern::kOutFusable),
 };

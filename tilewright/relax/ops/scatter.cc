@@ -1,4 +1,4 @@
-// Elements written to places that tensors say, and slices whose bounds tensors say: runtime functions.
+// Scattering to positions given by tensors, and slices with bounds given by tensors: runtime functions.
 #include "tilewright/relax/infer/op_util.h"
 #include "tilewright/support/count_text.h"
 
@@ -22,11 +22,12 @@ struct ScatterAttrs {
   int64_t axis = 0;
   std::string reduction = "update";
   static constexpr auto fields() {
-    return std::tuple{field<&ScatterAttrs::axis>("axis", "the dimension that is indexed"),
-                      field<&ScatterAttrs::reduction>(
-                          "reduction",
-                          "how an update meets the element: \"update\", \"add\", \"mul\", \"mean\", "
-                          "\"max\" or \"min\"")};
+    return std::tuple{
+        field<&ScatterAttrs::axis>("axis", "the dimension that is indexed"),
+        field<&ScatterAttrs::reduction>(
+            "reduction",
+            "how an update is combined with the element: \"update\", \"add\", \"mul\", \"mean\", "
+            "\"max\" or \"min\"")};
   }
 };
 Type infer_scatter_elements(const Call& call, const ScatterAttrs& attrs, Requirements& require) {
@@ -53,7 +54,7 @@ struct ScatterNdAttrs {
   static constexpr auto fields() {
     return std::tuple{field<&ScatterNdAttrs::reduction>(
         "reduction",
-        "how an update meets the element: \"update\", \"add\", \"mul\", \"mean\", \"max\" or \"min\"")};
+        "how updates change elements: \"update\", \"add\", \"mul\", \"mean\", \"max\" or \"min\"")};
   }
 };
 Type infer_scatter_nd(const Call& call, const ScatterNdAttrs& attrs, Requirements& require) {
@@ -78,8 +79,7 @@ Type infer_scatter_nd(const Call& call, const ScatterNdAttrs& attrs, Requirement
 struct PutAttrs {
   bool accumulate = false;
   static constexpr auto fields() {
-    return std::tuple{
-        field<&PutAttrs::accumulate>("accumulate", "whether values are added to what is there")};
+    return std::tuple{field<&PutAttrs::accumulate>("accumulate", "whether values are added to the elements")};
   }
 };
 Type infer_index_put(const Call& call, const PutAttrs&) {
@@ -111,9 +111,9 @@ Type infer_dynamic_slice(const Call& call) {
 }
 
 constexpr OpInfo kOps[] = {
-    runtime_op<infer_scatter_elements, ScatterAttrs>(
-        "relax.scatter_elements", "data, indices, updates",
-        "data with one element of a line changed for each index.", "tilewright.scatter_elements"),
+    runtime_op<infer_scatter_elements, ScatterAttrs>("relax.scatter_elements", "data, indices, updates",
+                                                     "data with one element of a row changed for each index.",
+                                                     "tilewright.scatter_elements"),
     runtime_op<infer_scatter_nd, ScatterNdAttrs>(
         "relax.scatter_nd", "data, indices, updates",
         "data with elements or slices changed at the rows of indices.", "tilewright.scatter_nd"),

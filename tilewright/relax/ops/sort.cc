@@ -1,4 +1,4 @@
-// Order, rank and sets of elements: work of runtime functions, since it is no loop nest.
+// Order, rank and sets of elements: runtime functions, because they are no loop nests.
 #include "tilewright/relax/infer/op_util.h"
 
 namespace tilewright::relax {
@@ -31,7 +31,7 @@ struct ArgsortAttrs : SortAttrs {
   DataType dtype = kInt32;
   static constexpr auto fields() {
     return std::tuple_cat(SortAttrs::fields(),
-                          std::tuple{field<&ArgsortAttrs::dtype>("dtype", "of the positions")});
+                          std::tuple{field<&ArgsortAttrs::dtype>("dtype", "dtype of the positions")});
   }
 };
 Type infer_argsort(const Call& call, const ArgsortAttrs& attrs) {
@@ -47,11 +47,11 @@ struct TopkAttrs {
   DataType dtype = kInt32;
   static constexpr auto fields() {
     return std::tuple{
-        field<&TopkAttrs::k>("k", "how many; less than 1: all"),
+        field<&TopkAttrs::k>("k", "number of elements; less than 1: all"),
         field<&TopkAttrs::axis>("axis", "the dimension to search"),
         field<&TopkAttrs::ret_type>("ret_type", "\"values\", \"indices\" or \"both\""),
         field<&TopkAttrs::largest>("largest", "whether the largest are taken, else the smallest"),
-        field<&TopkAttrs::dtype>("dtype", "of the indices")};
+        field<&TopkAttrs::dtype>("dtype", "dtype of the indices")};
   }
 };
 Type infer_topk(const Call& call, const TopkAttrs& attrs, Requirements& require) {
@@ -82,7 +82,7 @@ struct MedianAttrs {
                       field<&MedianAttrs::keepdims>("keepdims", "whether they stay with extent 1")};
   }
 };
-// the values; over one dimension also where they are
+// the values; over one dimension also their positions
 Type infer_median(const Call& call, const MedianAttrs& attrs, Requirements& require) {
   const TensorTypeNode* x = tensor_arg(call, 0);
   const bool has_positions = attrs.axis.size() == 1;
@@ -114,10 +114,12 @@ struct UniqueAttrs {
   std::optional<int64_t> axis;
   static constexpr auto fields() {
     return std::tuple{
-        field<&UniqueAttrs::sorted>("sorted", "whether in ascending order, else of first appearance"),
-        field<&UniqueAttrs::return_index>("return_index", "whether to tell where each appears first"),
-        field<&UniqueAttrs::return_inverse>("return_inverse", "whether to tell which each element is"),
-        field<&UniqueAttrs::return_counts>("return_counts", "whether to tell how often each appears"),
+        field<&UniqueAttrs::sorted>("sorted",
+                                    "true: in ascending order; false: in order of first appearance"),
+        field<&UniqueAttrs::return_index>("return_index", "whether to return where each appears first"),
+        field<&UniqueAttrs::return_inverse>("return_inverse",
+                                            "whether to return the index of each element among them"),
+        field<&UniqueAttrs::return_counts>("return_counts", "whether to return how often each appears"),
         field<&UniqueAttrs::axis>("axis", "the dimension whose slices are compared; none: elements are")};
   }
 };
@@ -137,12 +139,12 @@ Type infer_nonzero(const Call& call) {
 
 constexpr OpInfo kOps[] = {
     runtime_op<infer_sort, SortAttrs>(
-        "relax.sort", "x", "The elements of each line in order, NaN as the largest.", "tilewright.sort"),
+        "relax.sort", "x", "The elements of each row in order, NaN as the largest.", "tilewright.sort"),
     runtime_op<infer_argsort, ArgsortAttrs>(
-        "relax.argsort", "data", "The positions that sort each line; equal elements keep their order.",
+        "relax.argsort", "data", "The positions that sort each row; equal elements keep their order.",
         "tilewright.argsort"),
     runtime_op<infer_topk, TopkAttrs>(
-        "relax.topk", "data", "The k largest elements of each line and their positions.", "tilewright.topk"),
+        "relax.topk", "data", "The k largest elements of each row and their positions.", "tilewright.topk"),
     runtime_op<infer_median, MedianAttrs>(
         "relax.median", "x", "The middle element, of two the lower; over one axis also its position.",
         "tilewright.median"),

@@ -1,4 +1,5 @@
-// Products of float32 as sums of products of bfloat16 parts, as pass `precision` makes them of others.
+// Products of float32 as sums of products of bfloat16 parts, which the pass `precision`
+// makes from other products.
 #include "tilewright/te/topi/split_floats.h"
 
 #include "tilewright/relax/infer/op_util.h"
@@ -21,7 +22,7 @@ struct ConvAttrs {
   int64_t order = 0;
   static constexpr auto fields() {
     return std::tuple{
-        field<&ConvAttrs::strides>("strides", "step of the window, per dimension"),
+        field<&ConvAttrs::strides>("strides", "step of the window, one per dimension"),
         field<&ConvAttrs::padding>("padding", "zeros before each dimension, then after each"),
         field<&ConvAttrs::dilation>("dilation", "distance of kernel elements, per dimension"),
         field<&ConvAttrs::order>(
@@ -39,7 +40,7 @@ void check_parts(const Call& call, const Shape& second, int64_t order) {
          arg_name(call, 1), shape_text(second), order, kMostParts);
 }
 
-// Raises UserError unless `inner`, of the first argument, is `own` of the second.
+// Raises UserError unless `inner`, a reduction extent of the first argument, equals `own` of the second.
 void check_inner(const Call& call, const Shape& second, const PrimExpr& inner, const PrimExpr& own) {
   int64_t has = 0, expected = 0;
   if (!tir::as_const_int(inner, &has) || !tir::as_const_int(own, &expected) || has != expected)
@@ -47,7 +48,7 @@ void check_inner(const Call& call, const Shape& second, const PrimExpr& inner, c
          tir::expr_text(inner), arg_name(call, 1), shape_text(second), tir::expr_text(own));
 }
 
-// What is multiplied: floats whose products float32 holds.
+// Raises UserError unless argument `n` is a float of at most 32 bits, whose products float32 represents.
 void check_dtype(const Call& call, size_t n) {
   const DataType dtype = tensor_arg(call, n)->dtype;
   if (!dtype.is_void() && (!dtype.is_float() || dtype.bits > 32))

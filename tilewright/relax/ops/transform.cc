@@ -1,5 +1,5 @@
-// Shapes and orders: reshape, permute_dims, expand_dims, squeeze, flatten, broadcast_to, concat, split, tile,
-// repeat, flip, reverse_sequence.
+// Shapes and permutations: reshape, permute_dims, expand_dims, squeeze, flatten, broadcast_to, concat, split,
+// tile, repeat, flip, reverse_sequence.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -18,7 +18,8 @@ constexpr FusePattern kInjective = FusePattern::kInjective;
 struct AxesAttrs {
   std::vector<int64_t> axes;
   static constexpr auto fields() {
-    return std::tuple{field<&AxesAttrs::axes>("axes", "the dimension of x at each place; none: reversed")};
+    return std::tuple{
+        field<&AxesAttrs::axes>("axes", "for each dimension of the result that of x; none: reversed")};
   }
 };
 struct AxisListAttrs {
@@ -32,8 +33,7 @@ struct AxisAttrs {
   static constexpr auto fields() { return std::tuple{field<&AxisAttrs::axis>("axis", "the dimension")}; }
 };
 
-// ---- reshape: at most one extent is -1 and is computed, 0 keeps the extent of x (as numpy does not, and TVM
-// does)
+// ---- reshape: at most one extent is -1 and is computed; 0 keeps the extent of x (as in TVM, not in numpy)
 
 std::optional<Shape> resolve_reshape(const Call& call, const Shape& wanted, Requirements& require) {
   const Shape* shape = known_shape(tensor_arg(call, 0));
@@ -169,7 +169,7 @@ struct TileAttrs {
   std::vector<int64_t> repeats;
   static constexpr auto fields() {
     return std::tuple{
-        field<&TileAttrs::repeats>("repeats", "how often along each dimension, aligned at the last")};
+        field<&TileAttrs::repeats>("repeats", "count along each dimension, aligned at the last")};
   }
 };
 Type infer_tile(const Call& call, const TileAttrs& attrs) {
@@ -197,7 +197,7 @@ struct RepeatAttrs {
   std::optional<int64_t> axis;
   static constexpr auto fields() {
     return std::tuple{
-        field<&RepeatAttrs::repeats>("repeats", "how often each element"),
+        field<&RepeatAttrs::repeats>("repeats", "how often each element is repeated"),
         field<&RepeatAttrs::axis>("axis", "the dimension; none: of all elements in row-major order")};
   }
 };
@@ -294,11 +294,11 @@ struct SplitAttrs {
   int64_t axis = 0;
   static constexpr auto fields() {
     return std::tuple{field<&SplitAttrs::indices_or_sections>(
-                          "indices_or_sections", "number of equal pieces, or where pieces begin"),
+                          "indices_or_sections", "number of equal pieces, or positions where pieces begin"),
                       field<&SplitAttrs::axis>("axis", "the dimension")};
   }
 };
-// Where each piece after the first begins.
+// The position where each piece after the first begins.
 std::vector<PrimExpr> split_starts(const Call& call, const SplitAttrs& attrs, const PrimExpr& extent,
                                    Requirements& require) {
   std::vector<PrimExpr> starts;
@@ -357,27 +357,25 @@ constexpr OpInfo kOps[] = {
     op<infer_flatten, lower_to_out_shape>("relax.flatten", "x", "The elements in row-major order.",
                                           kInjective),
     op<infer_batch_flatten, lower_to_out_shape>("relax.nn.batch_flatten", "data",
-                                                "Every dimension but the first as one.", kInjective),
+                                                "Joins all dimensions but the first.", kInjective),
     op<infer_permute, lower_permute, AxesAttrs>("relax.permute_dims", "x", "The dimensions in another order.",
                                                 kInjective),
     op<infer_expand, lower_to_out_shape, AxisListAttrs>("relax.expand_dims", "x",
-                                                        "Dimensions of extent 1 are put in.", kInjective),
+                                                        "Inserts dimensions of extent 1.", kInjective),
     op<infer_squeeze, lower_to_out_shape, AxisListAttrs>("relax.squeeze", "x",
-                                                         "Dimensions of extent 1 are taken out.", kInjective),
+                                                         "Removes dimensions of extent 1.", kInjective),
     op<infer_broadcast_to, lower_broadcast_to>("relax.broadcast_to", "x, shape",
-                                               "Repeated along new dimensions and those of extent 1.",
+                                               "Repeats x along new dimensions and those of extent 1.",
                                                FusePattern::kBroadcast),
-    op<infer_tile, lower_tile, TileAttrs>("relax.tile", "data", "Repeated as a whole.", kInjective),
-    op<infer_repeat, lower_repeat, RepeatAttrs>("relax.repeat", "data", "Each element repeated.", kInjective),
-    op<infer_flip, lower_flip, AxisAttrs>("relax.flip", "data", "Elements of a dimension in reverse order.",
+    op<infer_tile, lower_tile, TileAttrs>("relax.tile", "data", "Repeats data as a whole.", kInjective),
+    op<infer_repeat, lower_repeat, RepeatAttrs>("relax.repeat", "data", "Repeats each element.", kInjective),
+    op<infer_flip, lower_flip, AxisAttrs>("relax.flip", "data", "Reverses the elements along a dimension.",
                                           kInjective),
     op<infer_reverse_sequence, lower_reverse_sequence, SequenceAttrs>(
         "relax.reverse_sequence", "data, seq_lengths",
-        "The first elements of a dimension in reverse order, another number of them for each batch.",
-        kInjective),
-    op<infer_concat, lower_concat, AxisAttrs>("relax.concat", "tensors", "One tensor after the other.",
-                                              kInjective),
-    op<infer_split, lower_split, SplitAttrs>("relax.split", "x", "Pieces of a tensor.", kInjective),
+        "Reverses the first elements along a dimension, a given number of them for each batch.", kInjective),
+    op<infer_concat, lower_concat, AxisAttrs>("relax.concat", "tensors", "Concatenates tensors.", kInjective),
+    op<infer_split, lower_split, SplitAttrs>("relax.split", "x", "Splits a tensor into pieces.", kInjective),
 };
 
 }  // namespace

@@ -1,11 +1,11 @@
-// One tensor in, one of the same shape out, element by element.
+// Elementwise operators of one tensor.
 #include "tilewright/relax/infer/op_util.h"
 #include "tilewright/te/topi/elementwise.h"
 
 namespace tilewright::relax {
 namespace {
 
-// A template argument that is a function's name.
+// A function's name as a template argument.
 template <size_t N>
 struct Text {
   char data[N];
@@ -44,7 +44,7 @@ te::Tensor lower_with(const LowerInput& in) {
   return kFunction(in[0]);
 }
 
-// floor, ceil, round of integers change nothing
+// floor, ceil and round do not change integers
 template <Text kName>
 te::Tensor lower_rounding(const LowerInput& in) {
   return in[0].dtype().is_float() ? topi::math(in[0], kName.data) : topi::cast(in[0], in[0].dtype());
@@ -84,7 +84,7 @@ te::Tensor lower_astype(const LowerInput& in, const CastAttrs& attrs) {
 struct WrapAttrs {
   DataType dtype = kFloat32;
   static constexpr auto fields() {
-    return std::tuple{field<&WrapAttrs::dtype>("dtype", "the element type that the computation sees")};
+    return std::tuple{field<&WrapAttrs::dtype>("dtype", "the element type of the computation")};
   }
 };
 Type infer_wrap(const Call& call, const WrapAttrs& attrs) {
@@ -107,7 +107,7 @@ struct SoftplusAttrs {
   double beta = 1, threshold = 20;
   static constexpr auto fields() {
     return std::tuple{
-        field<&SoftplusAttrs::beta>("beta", "how sharp the bend at 0 is"),
+        field<&SoftplusAttrs::beta>("beta", "sharpness of the bend at 0"),
         field<&SoftplusAttrs::threshold>("threshold", "beta * data above which data is the result")};
   }
 };
@@ -178,7 +178,7 @@ constexpr OpInfo kOps[] = {
     op<infer_astype, lower_astype, CastAttrs>(
         "relax.astype", "x", "The values as another dtype; float to int truncates.", kElementwise),
     op<infer_wrap, lower_wrap, WrapAttrs>("relax.wrap_param", "data",
-                                          "A parameter as the dtype of the model.", kElementwise),
+                                          "A parameter in the dtype of the model.", kElementwise),
     op<infer_clip, lower_clip>("relax.clip", "x, min, max", "min(max(x, min), max).", kElementwise),
 };
 

@@ -1,5 +1,4 @@
-// Boxes: suppression of those that overlap a better one, decoding of those of a detector, and what images
-// hold in them.
+// Boxes: suppression of boxes that overlap a better one, decoding of detector outputs, and regions of images.
 #include "tilewright/te/topi/boxes.h"
 
 #include "tilewright/relax/infer/op_util.h"
@@ -25,9 +24,10 @@ struct AllClassAttrs {
   std::string output_format = "onnx";
   static constexpr auto fields() {
     return std::tuple{
-        field<&AllClassAttrs::max_output_boxes_per_class>("max_output_boxes_per_class", "at most so many"),
-        field<&AllClassAttrs::iou_threshold>("iou_threshold", "overlap above which the worse box goes"),
-        field<&AllClassAttrs::score_threshold>("score_threshold", "boxes up to this score go"),
+        field<&AllClassAttrs::max_output_boxes_per_class>("max_output_boxes_per_class",
+                                                          "upper limit of boxes"),
+        field<&AllClassAttrs::iou_threshold>("iou_threshold", "overlap above which the worse box is dropped"),
+        field<&AllClassAttrs::score_threshold>("score_threshold", "boxes up to this score are dropped"),
         field<&AllClassAttrs::output_format>("output_format", "\"onnx\"")};
   }
 };
@@ -54,11 +54,11 @@ struct CountAttrs {
   static constexpr auto fields() {
     return std::tuple{
         field<&CountAttrs::score_threshold>("score_threshold", "boxes up to this score do not count"),
-        field<&CountAttrs::id_index>("id_index", "where a row has its class; negative: nowhere"),
-        field<&CountAttrs::score_index>("score_index", "where a row has its score")};
+        field<&CountAttrs::id_index>("id_index", "position of the class in a row; negative: none"),
+        field<&CountAttrs::score_index>("score_index", "position of the score in a row")};
   }
 };
-// `index` is a place in the rows of data; returns nothing if their length is unknown
+// Checks that `index` is a position in the rows of data; returns if their length is unknown.
 void require_in_row(const Call& call, std::string_view name, int64_t index, int64_t length = 1) {
   const Shape* shape = known_shape(tensor_arg(call, 0));
   const auto* width = shape ? (*shape)[2].as<IntImmNode>() : nullptr;
@@ -87,20 +87,21 @@ struct SuppressAttrs {
   static constexpr auto fields() {
     using A = SuppressAttrs;
     return std::tuple{
-        field<&A::max_output_size>("max_output_size", "at most so many boxes; negative: any number"),
-        field<&A::iou_threshold>("iou_threshold", "overlap above which the worse box goes"),
+        field<&A::max_output_size>("max_output_size", "upper limit of boxes; negative: none"),
+        field<&A::iou_threshold>("iou_threshold", "overlap above which the worse box is dropped"),
         field<&A::force_suppress>("force_suppress", "whether boxes of other classes suppress too"),
-        field<&A::top_k>("top_k", "only so many best boxes are looked at; negative: all"),
-        field<&A::coord_start>("coord_start", "where a row has its four coordinates"),
-        field<&A::score_index>("score_index", "where a row has its score"),
-        field<&A::id_index>("id_index", "where a row has its class; negative: nowhere"),
-        field<&A::return_indices>("return_indices", "whether places are given, else rows"),
-        field<&A::invalid_to_bottom>("invalid_to_bottom", "whether the rows that stay come first"),
+        field<&A::top_k>("top_k", "number of best boxes to consider; negative: all"),
+        field<&A::coord_start>("coord_start", "position of the four coordinates in a row"),
+        field<&A::score_index>("score_index", "position of the score in a row"),
+        field<&A::id_index>("id_index", "position of the class in a row; negative: none"),
+        field<&A::return_indices>("return_indices", "whether to return positions, else rows"),
+        field<&A::invalid_to_bottom>("invalid_to_bottom", "whether the rows that are kept come first"),
         field<&A::soft_nms_sigma>("soft_nms_sigma",
-                                  "overlaps up to the threshold lessen scores by exp(-overlap^2 / (2 "
+                                  "overlaps up to the threshold multiply scores by exp(-overlap^2 / (2 "
                                   "sigma)), and the rows come first among the results; 0: they do "
                                   "not"),
-        field<&A::score_threshold>("score_threshold", "boxes with lessened scores up to this go")};
+        field<&A::score_threshold>("score_threshold",
+                                   "boxes whose reduced scores are up to this are dropped")};
   }
 };
 Type infer_suppress(const Call& call, const SuppressAttrs& attrs, Requirements& require) {
@@ -126,8 +127,8 @@ Type infer_suppress(const Call& call, const SuppressAttrs& attrs, Requirements& 
   return attrs.soft_nms_sigma > 0 ? tuple_type({rows, chosen, number}) : tuple_type({chosen, number});
 }
 
-// What roi_align and roi_pool take: images, regions [r, 5] of (image, x1, y1, x2, y2), the extents of
-// results.
+// Checks the arguments of roi_align and roi_pool: images, regions [r, 5] of (image, x1, y1, x2, y2), the
+// extents of results.
 Type infer_regions(const Call& call, const std::vector<int64_t>& pooled_size, const std::string& layout,
                    Requirements& require) {
   require_ndim(call, 0, 4);
@@ -163,17 +164,17 @@ struct AlignAttrs {
     using A = AlignAttrs;
     return std::tuple{
         field<&A::pooled_size>("pooled_size", "height and width of the results"),
-        field<&A::spatial_scale>("spatial_scale", "of coordinates: extents of data by those of the picture"),
+        field<&A::spatial_scale>("spatial_scale",
+                                 "factor of coordinates: extents of data / extents of the image"),
         field<&A::sample_ratio>("sample_ratio",
                                 "samples per bin in each dimension; not positive: one per element"),
-        field<&A::aligned>("aligned",
-                           "whether coordinates are those of middles of elements, half a step less"),
+        field<&A::aligned>("aligned", "whether coordinates refer to centres of elements, half a step less"),
         field<&A::layout>("layout", "\"NCHW\" or \"NHWC\""),
         field<&A::mode>("mode", "\"avg\" or \"max\" of the samples")};
   }
 };
 Type infer_align(const Call& call, const AlignAttrs& attrs, Requirements& require) {
-  constexpr int64_t kMostSamples = 1024;  // per bin and dimension; more would not come to an end
+  constexpr int64_t kMostSamples = 1024;  // per bin and dimension; more would take forever
   if (attrs.sample_ratio > kMostSamples)
     fail(call, "sample_ratio is {}, expected at most {}", attrs.sample_ratio, kMostSamples);
   if (attrs.mode != "avg" && attrs.mode != "max")
@@ -187,10 +188,10 @@ struct RegionAttrs {
   std::string layout = "NCHW";
   static constexpr auto fields() {
     using A = RegionAttrs;
-    return std::tuple{
-        field<&A::pooled_size>("pooled_size", "height and width of the results"),
-        field<&A::spatial_scale>("spatial_scale", "of coordinates: extents of data by those of the picture"),
-        field<&A::layout>("layout", "\"NCHW\" or \"NHWC\"")};
+    return std::tuple{field<&A::pooled_size>("pooled_size", "height and width of the results"),
+                      field<&A::spatial_scale>(
+                          "spatial_scale", "factor of coordinates: extents of data / extents of the image"),
+                      field<&A::layout>("layout", "\"NCHW\" or \"NHWC\"")};
   }
 };
 Type infer_roi_pool(const Call& call, const RegionAttrs& attrs, Requirements& require) {
@@ -244,25 +245,26 @@ std::vector<te::Tensor> lower_multibox(const LowerInput& in, const MultiboxAttrs
 
 constexpr OpInfo kOps[] = {
     runtime_op<infer_align, AlignAttrs>("relax.vision.roi_align", "data, rois",
-                                        "Regions of images, sampled between their elements, all of one size.",
+                                        "Regions of images resampled to one size by interpolation.",
                                         "tilewright.roi_align"),
     runtime_op<infer_roi_pool, RegionAttrs>("relax.vision.roi_pool", "data, rois",
-                                            "The largest elements of regions of images, all of one size.",
+                                            "Regions of images reduced to one size by maxima.",
                                             "tilewright.roi_pool"),
     op<infer_multibox, lower_multibox, MultiboxAttrs>(
         "relax.vision.multibox_transform_loc", "cls_pred, loc_pred, anchor",
-        "Boxes (top, left, bottom, right) and scores from what a detector says about its anchors.",
+        "Boxes (top, left, bottom, right) and scores decoded from a detector's outputs for its anchors.",
         FusePattern::kOpaque),
     runtime_op<infer_all_class, AllClassAttrs>(
         "relax.vision.all_class_non_max_suppression", "boxes, scores",
-        "(batch, class, box) of the boxes that no better one of their class covers, and their number.",
+        "(batch, class, box) of the boxes that overlap no better one of their class, and their number.",
         "tilewright.all_class_non_max_suppression"),
     runtime_op<infer_valid_counts, CountAttrs>(
         "relax.vision.get_valid_counts", "data",
-        "The number of boxes above a score, these boxes first, their places.", "tilewright.get_valid_counts"),
+        "The number of boxes above a score, these boxes first, their positions.",
+        "tilewright.get_valid_counts"),
     runtime_op<infer_suppress, SuppressAttrs>(
         "relax.vision.non_max_suppression", "data, valid_count, indices",
-        "The boxes that no better one covers, best first.", "tilewright.non_max_suppression"),
+        "The boxes that overlap no better one, best first.", "tilewright.non_max_suppression"),
 };
 
 }  // namespace

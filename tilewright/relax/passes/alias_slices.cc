@@ -1,12 +1,13 @@
-// Parts of a concat are written where they belong, and parts of a tensor are read where they lie: no copies.
+// Writes the parts of a concat directly into its result, and reads slices of a tensor in place: no copies.
 //   a = call_tir(f, (x,), (5, 7)); b = call_tir(g, (y,), (5, 3)); c = call_tir(concat, (a, b), (5, 10))
 //   ->  c0 = call_tir(f_in_10, (x,), (5, 10), tir_vars=[0])
 //       c = call_tir_inplace(g_in_10, (y, c0), inplace_indices=[1], (5, 10), tir_vars=[7])
-//   a = call_tir(split, (x,), ..)[0]; b = call_tir(f, (a,), ..)  ->  b = call_tir(f_of_10, (x,), ..,
-//   tir_vars=[0])
+//   a = call_tir(split, (x,), ..)[0]; b = call_tir(f, (a,), ..)
+//   ->  b = call_tir(f_of_10, (x,), .., tir_vars=[0])
 // A part is placed if one program of the module computes it alone and only programs of the module read it;
-// these read it there, too.  Concats of concats are one tensor.  What cannot be placed is copied to its place
-// if others can.  Functions that write into arguments already are left alone.  docs/decisions/0015
+// they then read it in place, too.  Concats of concats share one tensor.  Parts that cannot be placed are
+// copied into the result if others can.  Functions that write into arguments already are left alone.
+// docs/decisions/0015
 #include <algorithm>
 
 #include "tilewright/ir/rewrite.h"
@@ -21,7 +22,7 @@
 namespace tilewright::relax {
 namespace {
 
-/// A block as its plan says.
+/// Rewrites a block according to its plan.
 class Rewriter {
  public:
   Rewriter(BlockBuilder& functions, const DataflowBlock& block, AliasPlan& plan)
@@ -53,7 +54,7 @@ class Rewriter {
     return found == plan_.places.end() ? nullptr : &found->second;
   }
 
-  // The parts that no program has written where they belong.
+  // Copies the parts that no program writes directly into the result.
   void copy_others(const PlacedConcat& concat, const ProgramCall& program) {
     for (size_t n = 0; n < concat.is_placed.size(); ++n) {
       if (concat.is_placed[n]) continue;
@@ -69,14 +70,14 @@ class Rewriter {
     }
   }
 
-  // The larger tensor that `place` is in, as it is now; null before anything is in it.
+  // The current variable of the larger tensor `tensor`; null before anything is written to it.
   Expr now(const VarBaseNode* tensor) const {
     const auto written = now_.find(tensor);
     if (written != now_.end()) return written->second;
     return wholes_.count(tensor) ? Expr() : Expr(tensor);
   }
 
-  // `program` with what it reads and writes at its places; `before` if that is where it was.
+  // Emits `program` on the larger tensors that it reads and writes; `before` if it has none.
   void add_call(const ProgramCall& program, const AnyVar& var, const Place* output, const Binding& before) {
     std::vector<PartOf> parts;
     std::vector<const VarBaseNode*> tensors;
@@ -142,7 +143,7 @@ class Rewriter {
   BlockBuilder& functions_;
   const DataflowBlock& block_;
   AliasPlan& plan_;
-  std::unordered_map<const VarBaseNode*, AnyVar> wholes_;  // tensors that are made of parts
+  std::unordered_map<const VarBaseNode*, AnyVar> wholes_;  // tensors that parts are written into
   std::unordered_map<const VarBaseNode*, Expr> now_;
   std::vector<Binding> bindings_;
 };
@@ -178,7 +179,7 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
 
 }  // namespace
 
-extern constinit const PassInfo alias_slices_info = module_pass<run>(
-    "alias_slices", "Parts of concats are written in place, parts of tensors are read in place.", 2);
+extern constinit const PassInfo alias_slices_info =
+    module_pass<run>("alias_slices", "Writes parts of concats in place, and reads slices in place.", 2);
 
 }  // namespace tilewright::relax

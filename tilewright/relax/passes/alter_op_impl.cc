@@ -1,9 +1,9 @@
-// Loop programs are replaced by given ones that do the same, in other layouts if they want.
+// Replaces loop programs by given ones that compute the same, possibly in other layouts.
 //   y = R.call_tir(cls.conv, (x, w), ...)       conv has the attribute operator_name = "conv"
 //   ->  y = R.call_tir(cls.conv_replacement, (x, w), ...)
-// With a transform for a buffer, an index map like (n, c, h) -> (n, c // 4, h, c % 4), the argument is
-// reshaped and permuted before, and an output back after.  An index of a map is a variable, or the quotient
-// and the remainder of one by a number that divides its extent.
+// If a buffer has a transform, an index map like (n, c, h) -> (n, c // 4, h, c % 4), the argument is reshaped
+// and permuted before the call, and an output after it.  An index of a map is a variable, or the quotient or
+// the remainder of one by a constant that divides its extent.
 #include <map>
 
 #include "tilewright/arith/analyzer.h"
@@ -38,7 +38,7 @@ ObjectRef item_of(const Dict& dict, const std::string& key) {
   return nullptr;
 }
 
-// A layout as the two steps to it: reshape to `split`, then permute by `axes`.
+// A layout as the two steps that make it: reshape to `split`, then permute by `axes`.
 struct Layout {
   Shape split;
   std::vector<int64_t> axes;
@@ -49,7 +49,7 @@ struct Layout {
   }
 };
 
-// Which part of a variable an index is: all of it, its quotient or its remainder by `factor`.
+// The part of a variable that an index is: all of it, its quotient or its remainder by `factor`.
 struct Part {
   enum Kind { kWhole, kOuter, kInner } kind = kWhole;
   const Object* var = nullptr;
@@ -131,7 +131,7 @@ class Alterer {
       const auto found = name.empty() ? ObjectRef() : item_of(options_.op_impl_map, name);
       if (!found) return call;
       const auto* program = found.as<tir::PrimFuncNode>();
-      if (!program) throw UserError("the replacement of \"{}\" is no loop program", name);
+      if (!program) throw UserError("the replacement of \"{}\" is not a loop program", name);
       const bool is_done = structural_equal(old, found);
       return is_done ? Expr(call) : replaced(call, name, tir::PrimFunc(program));
     });
@@ -175,7 +175,7 @@ class Alterer {
     if (!given) return std::vector<ObjectRef>(num_buffers);
     const auto* list = given.as<ArrayNode>();
     if (!list || list->items.size() != num_buffers)
-      throw UserError("the transforms of \"{}\" are no list with one for each of {} buffers", name,
+      throw UserError("the transforms of \"{}\" are not a list with one for each of {} buffers", name,
                       num_buffers);
     for (const ObjectRef& item : list->items) {
       if (item && !is<tir::IndexMapNode>(item))
@@ -224,6 +224,6 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo alter_op_impl_info = module_pass<run, Options>(
-    "alter_op_impl", "Loop programs are the given ones, arguments in the layouts that these want.");
+    "alter_op_impl", "Replaces loop programs by given ones, with arguments in the layouts of these.");
 
 }  // namespace tilewright::relax

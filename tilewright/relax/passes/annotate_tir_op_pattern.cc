@@ -1,6 +1,6 @@
-// Loop programs have the attribute op_pattern: how fusion may treat them, read off their loops.
+// Adds the attribute op_pattern to loop programs: how fusion may treat them, derived from their loops.
 //   0 elementwise  1 broadcast  2 injective  3 reduction  4 out-fusable (matmul, convolution)  8 opaque
-// fuse_ops finds the same by itself; one that is written already stays and overrides what would be found.
+// fuse_ops derives the same by itself.  An attribute that exists is kept and overrides the derived pattern.
 #include "tilewright/relax/fusion/tir_pattern.h"
 #include "tilewright/relax/pass.h"
 #include "tilewright/tir/builder.h"
@@ -8,7 +8,7 @@
 namespace tilewright::relax {
 namespace {
 
-constexpr int64_t kOpaqueNumber = 8;  // as programs for TVM know it; 7 are tuples
+constexpr int64_t kOpaqueNumber = 8;  // the number in TVM; 7 are tuples
 
 tir::PrimFunc run(const tir::PrimFunc& func, const NoOptions&) {
   if (func->attrs.contains("op_pattern")) return func;
@@ -20,6 +20,7 @@ tir::PrimFunc run(const tir::PrimFunc& func, const NoOptions&) {
 }  // namespace
 
 extern constinit const PassInfo annotate_tir_op_pattern_info = function_pass<tir::PrimFuncNode, run>(
-    "annotate_tir_op_pattern", "Loop programs say how they may be fused, by the attribute op_pattern.");
+    "annotate_tir_op_pattern",
+    "Annotates loop programs with how they may be fused, the attribute op_pattern.");
 
 }  // namespace tilewright::relax

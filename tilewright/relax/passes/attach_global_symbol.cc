@@ -1,7 +1,7 @@
-// Every function has a symbol: its name in the module, unless it has another one.
-//   @R.function(private=True) def helper(...)  ->  @R.function def helper(...), attrs {"global_symbol":
-//   "helper"}
-// From then on all functions are public: dead_code_elimination keeps them.
+// Gives every function a symbol: its name in the module, unless it has another one.
+//   @R.function(private=True) def helper(...)
+//   ->  @R.function def helper(...), attrs {"global_symbol": "helper"}
+// Afterwards all functions are public: dead_code_elimination keeps them.
 #include "tilewright/relax/pass.h"
 #include "tilewright/tir/builder.h"
 
@@ -23,6 +23,6 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo attach_global_symbol_info = module_pass<run>(
-    "attach_global_symbol", "Every function has a symbol, by which it is called from outside.");
+    "attach_global_symbol", "Gives every function a symbol, by which it is called from outside.");
 
 }  // namespace tilewright::relax

@@ -1,5 +1,6 @@
-// Parameters become constants:  def main(x, w): ...  with w = [...]  ->  def main(x): ... R.const([...]) ...
-// Dimensions that only the constant's shape says become numbers everywhere.
+// Replaces parameters by constants:
+//   def main(x, w): ...  with w = [...]  ->  def main(x): ... R.const([...]) ...
+// Dimensions that only the constant's shape defines are replaced by its extents everywhere.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/build/block_builder.h"
 #include "tilewright/relax/graph/type_util.h"
@@ -30,7 +31,7 @@ const Var& find_param(const Function& func, const std::string& name) {
       .help("{}", nearest_names_text(name, names));
 }
 
-// Checks `data` against the parameter's type and notes what its symbolic dimensions are.
+// Checks `data` against the parameter's type and maps the symbolic dimensions of the type to its extents.
 void match(const Var& param, const runtime::Tensor& data, Substitution* dims) {
   const auto* type = param->type.as<TensorTypeNode>();
   const auto* shape = type ? type->shape.as<ShapeExprNode>() : nullptr;
@@ -73,12 +74,12 @@ Function bound(const Function& func, const std::vector<std::pair<std::string, ru
 
 IRModule run(const IRModule& module, const Options& options, PassContext&) {
   const Function func = ref_as<FunctionNode>(module->lookup(options.func_name));
-  if (!func) throw UserError("\"{}\" is no graph function", options.func_name);
+  if (!func) throw UserError("\"{}\" is not a graph function", options.func_name);
   std::vector<std::pair<std::string, runtime::Tensor>> params;
   if (options.params) {
     for (const auto& [name, value] : options.params->items) {
       const auto* constant = value.as<ConstantNode>();
-      if (!constant) throw UserError("the value of \"{}\" is no constant", name);
+      if (!constant) throw UserError("the value of \"{}\" is not a constant", name);
       params.emplace_back(name, constant->data);
     }
   }
@@ -98,6 +99,6 @@ Function bind_params(const Function& func,
 }
 
 extern constinit const PassInfo bind_params_info =
-    module_pass<run, Options>("bind_params", "Named parameters of a function are constants.");
+    module_pass<run, Options>("bind_params", "Replaces named parameters of a function by constants.");
 
 }  // namespace tilewright::relax

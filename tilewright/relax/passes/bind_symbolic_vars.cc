@@ -1,5 +1,5 @@
-// Symbolic dimensions become numbers:  x: R.Tensor(("n", 4)), n = 7  ->  x: R.Tensor((7, 4))
-// Everything that is computed from them follows, and types are inferred anew.
+// Replaces symbolic dimensions by constants:  x: R.Tensor(("n", 4)), n = 7  ->  x: R.Tensor((7, 4))
+// All extents computed from them are simplified, and types are inferred anew.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
@@ -31,12 +31,12 @@ std::vector<const tir::VarNode*> dims_of(const Function& func) {
 PrimExpr extent_of(const std::string& name, const ObjectRef& value) {
   const auto* number = value.as<IntImmNode>();
   if (!number || number->dtype.is_bool())
-    throw UserError("the extent of dimension \"{}\" is no whole number", name);
+    throw UserError("the extent of dimension \"{}\" is not an integer", name);
   if (number->value < 0) throw UserError("dimension \"{}\" cannot be {}", name, number->value);
   return extent_imm(number->value);
 }
 
-// `func` with simple extents, and calls whose types are to be inferred anew from them.
+// `func` with simplified extents, and without the types of calls, which are inferred anew from them.
 Function untyped(const Function& func) {
   const auto simplified = [](const Shape& shape) {
     Shape result;
@@ -93,7 +93,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
   }
   if (!options.func_name.empty()) {
     funcs = {ref_as<FunctionNode>(module->lookup(options.func_name))};
-    if (!funcs[0]) throw UserError("\"{}\" is no graph function", options.func_name);
+    if (!funcs[0]) throw UserError("\"{}\" is not a graph function", options.func_name);
   }
   check_names(funcs, options.binding_map);
   return map_functions<FunctionNode>(module, [&](const Function& func) {
@@ -104,7 +104,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 
 }  // namespace
 
-extern constinit const PassInfo bind_symbolic_vars_info =
-    module_pass<run, Options>("bind_symbolic_vars", "Named symbolic dimensions of parameters are numbers.");
+extern constinit const PassInfo bind_symbolic_vars_info = module_pass<run, Options>(
+    "bind_symbolic_vars", "Replaces named symbolic dimensions of parameters by constants.");
 
 }  // namespace tilewright::relax

@@ -1,4 +1,4 @@
-// Weights come as one tuple.  The attribute num_input says how many parameters are none.
+// Passes the weights as one tuple.  The attribute num_input is the number of parameters that are not weights.
 //   def main(x, w, b):                    def main(x, model_params):     # model_params: (w, b)
 //     R.func_attr({"num_input": 1})  ->     w = model_params[0]
 //     gv = R.linear(x, w, b)                b = model_params[1]
@@ -54,7 +54,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 
 }  // namespace
 
-extern constinit const PassInfo bundle_model_params_info =
-    module_pass<run, Options>("bundle_model_params", "Parameters after the first num_input are one tuple.");
+extern constinit const PassInfo bundle_model_params_info = module_pass<run, Options>(
+    "bundle_model_params", "Bundles the parameters after the first num_input in one tuple.");
 
 }  // namespace tilewright::relax

@@ -1,10 +1,11 @@
-// Calls that get memory for their outputs are an allocation of each output and a call that writes into it.
+// Replaces calls that get memory for their outputs by an allocation of each output and a call that writes to
+// it.
 //   lv = R.call_tir(cls.exp, (x,), out_sinfo=R.Tensor((5, 7), "float32"))
 //   ->  lv = R.builtin.alloc_tensor(R.shape([5, 7]), R.dtype("float32"), R.prim_value(0), R.str("global"))
 //       cls.exp(x, lv)
-// R.call_dps_packed("f", ...) becomes R.call_packed("f", ...) likewise, in a function that is said to be pure
-// all the same; an output of R.call_tir_inplace that an argument becomes is that argument; tir_vars are the
-// last arguments.  Such calls have effects: functions that are changed have no dataflow blocks afterwards.
+// Likewise R.call_dps_packed("f", ...) becomes R.call_packed("f", ...); its function remains declared pure.
+// An output of R.call_tir_inplace that overwrites an argument becomes that argument; tir_vars are passed
+// last.  These calls have effects: functions that are changed have no dataflow blocks afterwards.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/memory/liveness.h"
@@ -16,14 +17,14 @@ namespace {
 
 class Rewriter {
  public:
-  // The bindings that stand for `binding`, whose value is `call`.
+  // The bindings that replace `binding`, whose value is `call`.
   std::vector<Binding> run(const Binding& binding, const CallNode* call) {
     bindings_.clear();
     std::vector<Expr> args = inputs(call);
     const std::vector<Expr> outputs = this->outputs(binding, call, &args);
     if (call->args.size() > 2) {
       const Shape* numbers = known_shape(call->args[2]);
-      TILEWRIGHT_CHECK(numbers, "call_tir: tir_vars is no shape");
+      TILEWRIGHT_CHECK(numbers, "call_tir: tir_vars is not a shape");
       for (const PrimExpr& number : *numbers) args.push_back(int_value(number));
     }
     bindings_.push_back(effect(call_for_effect(call->args[0], std::move(args), call->span)));
@@ -44,7 +45,7 @@ class Rewriter {
     return call->type_args.size() == 1 && !is<TupleTypeNode>(call->type_args[0]);
   }
 
-  // The arguments of the call, those in tuples one by one.
+  // The arguments of the call, with tuples flattened.
   std::vector<Expr> inputs(const CallNode* call) {
     const auto* tuple = call->args[1].as<TupleNode>();
     std::vector<Expr> result;
@@ -64,7 +65,7 @@ class Rewriter {
     return result;
   }
 
-  // The outputs; those with memory of their own are allocated and added to `args`.
+  // The outputs; those with their own memory are allocated and appended to `args`.
   std::vector<Expr> outputs(const Binding& binding, const CallNode* call, std::vector<Expr>* args) {
     const std::vector<TensorType> types = output_types(call);
     const std::vector<int64_t> arguments = output_arguments(call);
@@ -100,7 +101,7 @@ const CallNode* call_with_outputs(const Binding& binding) {
   return call && writes_outputs(op_name(call)) ? call : nullptr;
 }
 
-// What registered functions write is memory of the function itself, of which R.call_packed says nothing.
+// Declares `func` pure: registered functions write only its own memory, which R.call_packed does not state.
 Function said_pure(const Function& func) {
   if (!func->is_pure) return func;
   return with(func,
@@ -133,6 +134,6 @@ Function run(const Function& func, const NoOptions&) {
 }  // namespace
 
 extern constinit const PassInfo call_tir_rewrite_info = function_pass<FunctionNode, run>(
-    "call_tir_rewrite", "Outputs are allocated, and calls write into what they are given.");
+    "call_tir_rewrite", "Allocates outputs; calls write into their arguments.");
 
 }  // namespace tilewright::relax

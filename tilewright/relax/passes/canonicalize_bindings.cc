@@ -1,10 +1,10 @@
-// Every value has one name, known no wider than it is used.
+// Gives every value one name, visible no further than it is used.
 //   b = a                                         =>  a everywhere
 //   t = (a, b); t[0]                              =>  a; the tuple itself if a is one
 //   m = R.match_cast(x, the type x has)           =>  x
 //   m = R.match_cast(x, R.Tensor((k,))), x: [n]   =>  x, with n for k
 //   with R.dataflow(): lv = ...; gv = lv          =>  gv = ...
-//   a plain variable of a dataflow block that nothing outside of it uses is a DataflowVar
+//   a plain variable of a dataflow block that is not used outside of it becomes a DataflowVar
 #include <unordered_map>
 #include <unordered_set>
 
@@ -64,7 +64,7 @@ class Renamer {
     return kept;
   }
 
-  // The variable that holds what `binding` binds, or null.
+  // The variable that already holds the value of `binding`, or null.
   template <class Rewriter>
   Expr other_name(Rewriter& self, const Binding& binding) {
     if (const auto* cast = binding.as<MatchCastNode>()) {
@@ -82,18 +82,18 @@ class Renamer {
     return element && is_variable(element) ? element : Expr();
   }
 
-  // What is known to be the field that `value` takes of a tuple, or null.
+  // The field that `value` takes of a known tuple, or null.
   Expr element_of(const Expr& value) const {
     const auto* item = value.as<TupleGetItemNode>();
     const auto found = item ? tuples_.find(item->tuple.get()) : tuples_.end();
     if (found == tuples_.end()) return nullptr;
     const Expr& element = found->second->elements.at(static_cast<size_t>(item->index));
-    bool is_hidden = false;  // of an earlier block, where its variables are not seen any more
+    bool is_hidden = false;  // a variable of an earlier dataflow block, not visible any more
     walk(element, [&](const DataflowVarNode*) { is_hidden = !is<DataflowVarNode>(item->tuple); });
     return is_hidden ? Expr() : element;
   }
 
-  // Whether `cast` checks nothing; what its new dimensions are.
+  // True if `cast` checks nothing; adds its new dimensions to *dims.
   bool is_known(const MatchCastNode* cast, Substitution* dims) const {
     const Type given = type_of(cast->value);
     const Shape* known = known_shape(given.as<TensorTypeNode>());
@@ -119,7 +119,7 @@ class Renamer {
 
 // ---- scopes
 
-// Which variables are used where else than in the dataflow block that binds them.
+// The variables that are used outside of the dataflow block that binds them.
 std::unordered_set<const Object*> used_outside(const Function& func) {
   std::unordered_map<const Object*, const Object*> home;
   walk(func->body, [&](const DataflowBlockNode* block) {
@@ -149,7 +149,7 @@ Binding with_variable(const Binding& binding, const AnyVar& var) {
   return with(ref_as<VarBindingNode>(binding), [&](VarBindingNode& node) { node.var = var; });
 }
 
-// In `block`: the outputs that are only other names of a variable of the block, one for each of those.
+// The outputs of `block` that are only other names of a variable of the block, one for each such variable.
 std::unordered_map<const Object*, Var> outputs_of(const DataflowBlockNode* block,
                                                   const std::unordered_set<const Object*>& outside) {
   std::unordered_map<const Object*, Var> outputs;
@@ -191,7 +191,7 @@ Function narrowed(const Function& func) {
 IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
   return map_functions<FunctionNode>(module, [&](const Function& func) {
     Function changed = func;
-    for (Function before; before != changed;) {  // a name that is gone may have been the only use outside
+    for (Function before; before != changed;) {  // a name that was dropped may have been the only use outside
       before = changed;
       changed = narrowed(Renamer().run(changed));
     }
@@ -202,6 +202,6 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo canonicalize_bindings_info = module_pass<run>(
-    "canonicalize_bindings", "Every value has one name, which is known no wider than it is used.");
+    "canonicalize_bindings", "Gives every value one name, visible no further than it is used.");
 
 }  // namespace tilewright::relax

@@ -1,8 +1,8 @@
-// Matmuls of one value by several weights are one matmul.
+// Combines matmuls of one value with several weights into one matmul.
 //   q = R.matmul(x, a); k = R.matmul(x, b)               a: [k, m], b: [k, n]
 //   ->  w = R.concat((a, b), axis=1); y = R.matmul(x, w); s = R.split(y, [m], axis=-1); q = s[0]; k = s[1]
-// In dataflow blocks; the weights must be known where the first of the matmuls stands, and have numbers of
-// columns.  Weights that are constants are put together by fold_constant, once.
+// Works in dataflow blocks.  The weights must be defined before the first of the matmuls and have constant
+// numbers of columns.  Weights that are constants are concatenated at compile time by fold_constant.
 #include <unordered_map>
 
 #include "tilewright/ir/rewrite.h"
@@ -30,13 +30,13 @@ struct Branch {
 };
 using Group = std::vector<Branch>;
 
-// The shape of a weight [.., k, n] whose n is a number; null for others.
+// The shape of a weight [.., k, n] with a constant n; null for others.
 const Shape* weight_shape(const CallNode* call, int64_t* num_columns) {
   const Shape* shape = known_shape(call->args[1]);
   return shape && shape->size() >= 2 && tir::as_const_int(shape->back(), num_columns) ? shape : nullptr;
 }
 
-// Whether `b` multiplies the same value, and the weights differ in their columns only.
+// True if `b` multiplies the same value and the weights differ only in their columns.
 bool can_join(const CallNode* a, const CallNode* b) {
   const Type type_a = type_of(a->args[1]), type_b = type_of(b->args[1]);
   if (a->args[0] != b->args[0] || !structural_equal(a->attrs.get("out_dtype"), b->attrs.get("out_dtype")) ||
@@ -77,7 +77,7 @@ class Groups {
   }
 
   std::unordered_map<const Object*, size_t> defined_at_;             // variables of the block
-  std::unordered_map<const Object*, std::vector<size_t>> by_value_;  // groups by what is multiplied
+  std::unordered_map<const Object*, std::vector<size_t>> by_value_;  // groups by the value that is multiplied
 };
 
 Expr define(std::vector<Binding>& bindings, const std::string& name, const Expr& value) {
@@ -86,7 +86,7 @@ Expr define(std::vector<Binding>& bindings, const std::string& name, const Expr&
   return var;
 }
 
-// Binds the combined product and gives its pieces, a tuple.
+// Binds the combined product; returns its pieces, a tuple.
 Expr combined(std::vector<Binding>& bindings, const Group& group) {
   std::vector<Expr> weights;
   std::vector<int64_t> starts;
@@ -149,6 +149,6 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo combine_parallel_matmul_info = module_pass<run, Options>(
-    "combine_parallel_matmul", "Matmuls of one value by several weights are one matmul.");
+    "combine_parallel_matmul", "Combines matmuls of one value with several weights.");
 
 }  // namespace tilewright::relax

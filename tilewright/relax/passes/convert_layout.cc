@@ -1,13 +1,15 @@
-// Images have their channels last where that fills vectors better.
+// Moves the channels of images to the last dimension where that fills vectors better.
 //   y = conv2d(x, W)     =>  x1 = permute_dims(x, [0, 2, 3, 1])
-//   z = relu(y)              y1 = conv2d(x1, permute_dims(W, [2, 3, 1, 0]), data_layout="NHWC",
-//   kernel_layout="HWIO") u = max_pool2d(z)        z1 = relu(y1);  u1 = max_pool2d(z1, layout="NHWC");  u =
-//   permute_dims(u1, [0, 3, 1, 2])
-// Each value has a twin with its channels last as long as operators can use it; the values themselves are
-// permuted from their twins where something else needs them (dead code goes later, weights are folded).
-// A function is converted if its convolutions, weighted by their work, fill more lanes that way: with
-// channels first vectors run along rows of an image, which get short deep in a network.  Dot product
-// instructions, which add bytes by fours, and Winograd's convolutions need channels last.
+//                            W1 = permute_dims(W, [2, 3, 1, 0])
+//                            y1 = conv2d(x1, W1, data_layout="NHWC", kernel_layout="HWIO")
+//   z = relu(y)              z1 = relu(y1)
+//   u = max_pool2d(z)        u1 = max_pool2d(z1, layout="NHWC")
+//                            u = permute_dims(u1, [0, 3, 1, 2])
+// Each value has a twin with its channels last as long as operators can use it; a value is permuted from its
+// twin where something else needs it (later passes drop dead code and fold the weights).
+// A function is converted if its convolutions, weighted by their work, then fill more lanes: with channels
+// first, vectors run along rows of an image, which get short deep in a network.  Dot product instructions,
+// which add bytes in groups of four, and Winograd's convolutions need channels last.
 #include <unordered_map>
 
 #include "tilewright/ir/walk.h"
@@ -24,10 +26,10 @@ namespace {
 
 using target::kGraphCosts;
 
-// Of float32 in the widest vectors of all machines, not in the target's: channels last have more to them than
-// whole vectors, which the estimate does not count.  With the 4 lanes of 128 bits it leaves networks of wide
-// rows as they are: ShuffleNet 5.5 -> 14.8 ms, ultraface 4.1 -> 4.5; with the 8 of AVX2 ultraface 2.2 -> 3.0
-// and ShuffleNet 3.6 -> 3.3 (one thread of a Zen 4).
+// The default is the number of float32 lanes of the widest vectors of any machine, not of the target:
+// channels last have advantages besides whole vectors, which the estimate does not count.  With the 4 lanes
+// of 128 bits, networks with wide rows would not be converted: ShuffleNet 5.5 -> 14.8 ms, ultraface 4.1 ->
+// 4.5; with the 8 of AVX2, ultraface 2.2 -> 3.0 and ShuffleNet 3.6 -> 3.3 (one thread of a Zen 4).
 struct Options {
   int64_t lanes = kGraphCosts.widest_lanes;
   bool always = false;
@@ -42,7 +44,7 @@ struct Options {
 
 const std::vector<int64_t> kToLast = {0, 2, 3, 1}, kToFirst = {0, 3, 1, 2}, kToHwio = {2, 3, 1, 0};
 
-// Where dimension n of [n, c, h, w] is in [n, h, w, c].
+// The position of dimension n of [n, c, h, w] in [n, h, w, c].
 int64_t last_position(int64_t axis) { return axis == 0 ? 0 : axis == 1 ? 3 : axis - 1; }
 
 bool is_convertible_conv(const CallNode* call) {
@@ -51,7 +53,7 @@ bool is_convertible_conv(const CallNode* call) {
          call->attrs.get_string("out_layout", "").empty();
 }
 
-// Estimated work of all convolutions, in whole vectors.
+// The estimated work of all convolutions, in whole vectors.
 struct Work {
   double channels_first = 0, channels_last = 0;
 };
@@ -60,7 +62,8 @@ double filled(int64_t extent, int64_t lanes) {
   return static_cast<double>(extent) / static_cast<double>((extent + lanes - 1) / lanes * lanes);
 }
 
-// Whether passes/winograd.cc takes the convolution, of weights [o, i, h, w], once its channels are last.
+// True if passes/winograd.cc will take the convolution, with weights [o, i, h, w],
+// once its channels are last.
 bool is_winograd_if_last(const Call& call, const std::vector<int64_t>& weight, const Shape& result) {
   int64_t height, width;
   return dtype_of(call) == kFloat32 && dtype_of(call->args[0]) == kFloat32 &&
@@ -121,7 +124,7 @@ class Converter {
     return PlainBlockNode::make(std::move(bindings_));
   }
 
-  // Binds `var` by a twin, if its call has one.
+  // Binds `var` to a twin with channels last if its call can be converted.
   bool convert(const AnyVar& var, const CallNode* call) {
     const OpInfo* info = op_of(call);
     if (!info) return false;
@@ -150,7 +153,7 @@ class Converter {
     AttrMap attrs = call->attrs;
     attrs.set("data_layout", tir::string_imm("NHWC"));
     attrs.set("kernel_layout", tir::string_imm(options_.kernel_layout));
-    if (options_.always) attrs.set("out_layout", tir::string_imm("NHWC"));  // all layouts are written
+    if (options_.always) attrs.set("out_layout", tir::string_imm("NHWC"));  // all layouts are stated
     const Expr kernel = permuted(call->args[1], options_.kernel_layout == "HWIO" ? kToHwio : kToLast);
     bind(var, call_op(op_name(call), {last(call->args[0]), kernel}, attrs, call->span));
     return true;
@@ -194,7 +197,7 @@ class Converter {
     return true;
   }
 
-  // Operators with vectors along one dimension.
+  // Converts operators with vectors along one dimension.
   bool convert_along_axis(const AnyVar& var, const CallNode* call) {
     if (!has_twin(call->args[0])) return false;
     const int64_t axis = call->attrs.get_int("axis", 1);
@@ -221,7 +224,7 @@ class Converter {
     return true;
   }
 
-  // Sums over an image keep or lose their dimensions.
+  // Converts reductions over an image, which keep or drop their dimensions.
   bool convert_reduction(const AnyVar& var, const CallNode* call) {
     if (!has_twin(call->args[0])) return false;
     const bool keeps = call->attrs.get_int("keepdims", 0) != 0;
@@ -229,7 +232,7 @@ class Converter {
     if (axes.empty()) return false;
     for (int64_t& axis : axes) axis = last_position(axis < 0 ? axis + 4 : axis);
     std::sort(axes.begin(), axes.end());
-    // [n, c] is the same both ways; other results that lose dimensions would have to be permuted
+    // [n, c] is the same in both layouts; other results with fewer dimensions would have to be permuted
     if (!keeps && axes != std::vector<int64_t>{1, 2}) return false;
     AttrMap attrs = call->attrs;
     attrs.set("axis", attr(axes));
@@ -246,14 +249,14 @@ class Converter {
     if (axes.size() != 4) return false;
     for (int64_t& axis : axes) axis += axis < 0 ? 4 : 0;
     if (const auto* source = call->args[0].as<VarBaseNode>(); source && axes == kToFirst)
-      twins_[var.get()] = AnyVar(source);  // what it was made of
+      twins_[var.get()] = AnyVar(source);  // the value it was permuted from
     if (!has_twin(call->args[0])) return false;
     for (int64_t& axis : axes) axis = last_position(axis);
     bindings_.push_back(VarBindingNode::make(var, permuted(last(call->args[0]), axes)));
     return true;
   }
 
-  // var's twin is `value`; var itself is permuted from it.
+  // Makes `value` the twin of var; var itself is permuted from it.
   void bind(const AnyVar& var, const Expr& value) {
     const AnyVar twin = define(value, var->name_hint);
     twins_[var.get()] = twin;
@@ -297,7 +300,7 @@ class Converter {
   bool is_dataflow_ = false;
   std::vector<Binding> bindings_;
   std::unordered_map<const Object*, AnyVar> twins_;
-  std::vector<Expr> kept_;  // whose addresses are keys of twins_
+  std::vector<Expr> kept_;  // keeps expressions alive whose addresses are keys of twins_
 };
 
 IRModule run(const IRModule& module, const Options& options, PassContext&) {
@@ -314,6 +317,6 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo convert_layout_info = module_pass<run, Options>(
-    "convert_layout", "Images have their channels last where that fills vectors better.", 2);
+    "convert_layout", "Moves channels of images to the last dimension where that fills vectors better.", 2);
 
 }  // namespace tilewright::relax

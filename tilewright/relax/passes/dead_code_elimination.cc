@@ -1,5 +1,5 @@
-// Bindings of dataflow blocks whose variables nothing uses, and functions that no public function reaches,
-// are gone.
+// Drops bindings of dataflow blocks whose variables are not used, and functions that
+// no public function reaches.
 #include <unordered_set>
 
 #include "tilewright/ir/rewrite.h"
@@ -15,7 +15,8 @@ struct Options {
   std::vector<std::string> entry_functions;
   static constexpr auto fields() {
     return std::tuple{field<&Options::entry_functions>(
-        "entry_functions", "kept with all they reach; none: every function with a global_symbol, and main")};
+        "entry_functions",
+        "kept, with all functions that they reach; none: every function with a global_symbol, and main")};
   }
 };
 
@@ -42,7 +43,7 @@ bool is_removable(const BindingBlock& block, const Binding& binding) {
   return is<DataflowBlockNode>(block) && is<VarBindingNode>(binding) && !has_effect(binding->value);
 }
 
-// Backwards through the blocks: what later bindings use is known when a binding is met.
+// Visits the blocks in reverse, so that all uses of a variable are known at its binding.
 SeqExpr clean(const SeqExpr& seq, Removable removable) {
   Used used;
   mark(seq->body.get(), &used);
@@ -108,7 +109,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 }  // namespace
 
 Expr without_unused(const Expr& expr, Removable removable) {
-  // branches first: what only dead bindings of a branch use is dead outside
+  // branches first: a value used only by dead bindings of a branch is dead outside of it, too
   return rewrite(expr, [&](auto& self, const SeqExprNode* node) -> SeqExpr {
     return clean(self.children(node), removable);
   });
@@ -119,6 +120,6 @@ Function remove_unused(const Function& func) {
 }
 
 extern constinit const PassInfo dead_code_elimination_info =
-    module_pass<run, Options>("dead_code_elimination", "Nothing is computed that nobody uses.", 1);
+    module_pass<run, Options>("dead_code_elimination", "Drops bindings and functions that nothing uses.", 1);
 
 }  // namespace tilewright::relax

@@ -1,4 +1,4 @@
-// Composite operators become simple ones.
+// Replaces composite operators by simple ones.
 //   (y, mean, var) = R.nn.batch_norm(x, gamma, beta, mean, var)
 //   ->  y = (x - mean) / sqrt(var + epsilon) * gamma + beta           mean, var, gamma, beta: [1, c, 1, 1]
 //       in training: with mean and var of x, and moving statistics old * (1 - momentum) + new * momentum
@@ -8,10 +8,10 @@
 //   R.nn.log_softmax(x)              ->  x - max(x) - log(sum(exp(x - max(x))))
 //   R.nn.silu(x)                     ->  x * sigmoid(x)
 //   R.nn.dropout(x)                  ->  (x, ones)
-// Also instance_norm and group_norm.  Those of float16 and bfloat16 are of float32 until their result, as the
-// composite ones are (docs/precision.md); silu and dropout stay as they are.  Not part of the default
-// pipeline: folding and kernels know the composite forms.  canonicalize_bindings puts fields of the tuples in
-// the place of t[0].
+// Also instance_norm and group_norm.  For float16 and bfloat16 they compute in float32 and round the result,
+// as the composite operators do (docs/precision.md); silu and dropout keep their dtype.  This pass is not
+// part of the default pipeline, because folding and kernels work on the composite forms.
+// canonicalize_bindings replaces t[0] by the field of the tuple.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/build/block_builder.h"
@@ -39,7 +39,8 @@ struct Options {
 
 using Axes = std::vector<int64_t>;
 
-// One call on its way: its parts are bound one after the other, what a rule gives is the value of the call.
+// The decomposition of one call: intermediate values are bound in order, and a rule
+// returns the value of the call.
 class Decomposition {
  public:
   Decomposition(const Call& call, bool training, bool in_dataflow)
@@ -51,7 +52,8 @@ class Decomposition {
   }
   bool is_known() const { return !shape_.empty() && !dtype_.is_void(); }
 
-  /// What `rule` makes of the arguments in the dtype of sums, rounded; the call itself if it does nothing.
+  /// The result of `rule` on the arguments in the accumulator dtype, rounded; the call
+  /// itself if it changes nothing.
   Expr rounded(Expr (Decomposition::*rule)()) {
     const DataType given = dtype_, wide = topi::dtype_of_sums(given);
     if (wide == given) return (this->*rule)();
@@ -66,7 +68,7 @@ class Decomposition {
     return TupleNode::make(std::move(results));
   }
 
-  /// `value` with the bindings that it uses.
+  /// `value` with the bindings of its intermediate values.
   Expr with_parts(Expr value) {
     if (!bindings_.empty() && value == Expr(bindings_.back()->var)) {
       value = bindings_.back()->value;
@@ -114,7 +116,7 @@ class Decomposition {
     return scaled(normalized(x(), axes), [&](const Expr& value) { return spread(value, {channel}); });
   }
 
-  // the channels as [groups, channels of one]
+  // the channels as [groups, channels per group]
   Expr group_norm() {
     const size_t channel = axis_of("channel_axis", 1);
     const int64_t groups = call_->attrs.get_int("num_groups", 1);
@@ -186,7 +188,7 @@ class Decomposition {
     return reshape(value, shape);
   }
 
-  // `value` multiplied by gamma and shifted by beta, as the call says.
+  // `value` multiplied by gamma and shifted by beta, where the call asks for it.
   template <class Spread>
   Expr scaled(Expr value, const Spread& spread) {
     if (call_->attrs.get_int("scale", 1)) value = op("multiply", {value, spread(arg(1))});
@@ -259,7 +261,7 @@ void check_ops(const Options& options) {
   for (const Rule& rule : kRules) names.push_back(rule.name);
   for (const std::string& name : options.ops) {
     if (!find_rule(name))
-      throw UserError("there is nothing simpler for \"{}\"", name)
+      throw UserError("there is no decomposition of \"{}\"", name)
           .help("{}", nearest_names_text(name, names));
   }
 }
@@ -292,7 +294,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
   Function only;
   if (!options.func_name.empty()) {
     only = ref_as<FunctionNode>(module->lookup(options.func_name));
-    if (!only) throw UserError("\"{}\" is no graph function", options.func_name);
+    if (!only) throw UserError("\"{}\" is not a graph function", options.func_name);
   }
   return map_functions<FunctionNode>(module, [&](const Function& func) {
     return only && func != only ? func : decomposed(module, func, options);
@@ -302,6 +304,6 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo decompose_ops_info = module_pass<run, Options>(
-    "decompose_ops", "Norms, softmax and other composite operators are made of simple ones.");
+    "decompose_ops", "Replaces norms, softmax and other composite operators by simple ones.");
 
 }  // namespace tilewright::relax

@@ -1,9 +1,9 @@
-// Equal values are computed once.
+// Computes equal values once.
 //   lv = R.exp(x); lv1 = R.exp(x); gv = R.add(lv, lv1)  ->  lv = R.exp(x); gv = R.add(lv, lv)
-// Calls without side effect, tuples and their fields, in dataflow blocks and outside; a branch knows what was
-// computed before it, but not the other way around.  A function with call_tir_inplace, or a call that gives
-// nothing and so writes into its arguments, or ends of values, is left alone: values that are equal now may
-// differ after it, or be gone.
+// Covers calls without side effects, tuples and their fields, in dataflow blocks and outside.  A branch
+// reuses values computed before it, but values of a branch are not reused after it.  A function is left alone
+// if it has call_tir_inplace, calls that return nothing and so write into their arguments, or calls that free
+// values: values that are equal before such a call may differ after it, or be freed.
 #include <unordered_map>
 
 #include "tilewright/ir/rewrite.h"
@@ -25,7 +25,7 @@ struct Options {
   }
 };
 
-// The data of constants does not count: structural_equal looks at it, and only if all else is the same.
+// Leaves out the data of constants: structural_equal compares it, but only if all else is equal.
 void add_to(Hasher& hasher, const Expr& expr) {
   if (VarBaseNode::classof(*expr)) {
     hasher.add(reinterpret_cast<uintptr_t>(expr.get()));
@@ -45,10 +45,11 @@ void add_to(Hasher& hasher, const Expr& expr) {
   }
 }
 
-// Bindings whose values later ones may use, in scopes.
+// Values that later bindings may reuse, in scopes.
 class Known {
  public:
-  /// The variable that holds the value of `binding` already, or null; notes the binding if there is none.
+  /// The variable that already holds the value of `binding`; if there is none, adds the
+  /// binding and returns null.
   AnyVar find_or_add(const VarBinding& binding) {
     Hasher hasher;
     add_to(hasher, binding->value);
@@ -65,7 +66,7 @@ class Known {
   }
 
   size_t mark() const { return log_.size(); }
-  /// Forgets what was added since `mark`; `only_dataflow`: of it what other blocks do not see.
+  /// Forgets bindings added since `mark`; `only_dataflow`: only those not visible in other blocks.
   void forget(size_t mark, bool only_dataflow) {
     std::vector<std::pair<uint64_t, VarBinding>> kept;
     for (size_t n = mark; n < log_.size(); ++n) {
@@ -91,7 +92,7 @@ class Eliminator {
     return rewrite(
         func,
         [&](auto& self, const FunctionNode* inner) -> Function {
-          Known outside = std::exchange(known_, {});  // a closure captures no more than is written
+          Known outside = std::exchange(known_, {});  // a closure must not capture more than is written
           const Function changed = self.children(inner);
           known_ = std::move(outside);
           return changed;
@@ -127,7 +128,7 @@ class Eliminator {
       if (!same) {
         kept.push_back(binding);
       } else if (is<DataflowVarNode>(same) && !is<DataflowVarNode>(binding->var)) {
-        // seen where the first one is not
+        // this variable is visible where the first one is not
         kept.push_back(with(VarBinding(bound), [&](VarBindingNode& node) { node.value = same; }));
       } else {
         self.replace_uses(old->var.get(), same);
@@ -168,6 +169,6 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo eliminate_common_subexpr_info =
-    module_pass<run, Options>("eliminate_common_subexpr", "Equal values are computed once.", 1);
+    module_pass<run, Options>("eliminate_common_subexpr", "Computes equal values once.", 1);
 
 }  // namespace tilewright::relax

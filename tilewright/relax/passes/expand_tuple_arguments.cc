@@ -1,9 +1,9 @@
-// Functions that only the module calls take the fields of a tuple instead of the tuple.
+// Private functions take the fields of a tuple instead of the tuple.
 //   def helper(t: R.Tuple(A, B)): return t[0]          private
 //   gv = cls.helper((x, y))  ->  def helper(t_0: A, t_1: B): t = (t_0, t_1); return t[0]
 //                                gv = cls.helper(x, y)
-// Tuples in tuples as well.  canonicalize_bindings then finds the fields, remove_unused_parameters drops
-// those that nothing uses.
+// Nested tuples are expanded as well.  canonicalize_bindings then resolves the fields, and
+// remove_unused_parameters drops those that are not used.
 #include <map>
 
 #include "tilewright/ir/rewrite.h"
@@ -15,7 +15,8 @@
 namespace tilewright::relax {
 namespace {
 
-// Adds a parameter for each tensor, shape or number in `type`; gives the value of this type made of them.
+// Adds a parameter for each tensor, shape or scalar in `type`; returns the value of
+// this type built from them.
 Expr add_fields(const std::string& name, const Type& type, std::vector<Var>* params) {
   const auto* tuple = type.as<TupleTypeNode>();
   if (!tuple) {
@@ -94,6 +95,6 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo expand_tuple_arguments_info = module_pass<run>(
-    "expand_tuple_arguments", "Functions that only the module calls take fields instead of tuples.");
+    "expand_tuple_arguments", "Passes fields instead of tuples to functions that only the module calls.");
 
 }  // namespace tilewright::relax

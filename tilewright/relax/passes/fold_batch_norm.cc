@@ -1,13 +1,13 @@
-// Scales and shifts by constants go into the constant weights they follow.
+// Folds scales and shifts by constants into the constant weights before them.
 //   y = batch_norm(x, gamma, beta, mean, var)[0]  =>  y = x * scale + shift
 //       scale = gamma / sqrt(var + epsilon), shift = beta - mean * scale, shaped [1, c, 1, 1]
 //   conv(x, W) * s        =>  conv(x, W * s)               s: one number, or one per channel
 //   (conv(x, W) + b) * s  =>  conv(x, W * s) + b * s
 //   (conv(x, W) + b) + c  =>  conv(x, W) + (b + c)
-// The same for matmul with a weight [k, n] and one number per column.  A value that something else uses as
-// well is left alone.  The new arithmetic of constants is left to fold_constant, to run before (so that
-// weights are constants) and after.  Results differ from the unfused ones by rounding. Source: Jacob et al.,
-// arXiv 1712.05877, section 3.2
+// The same for matmul with a weight [k, n] and one number per column.  A value with other uses is left alone.
+// The new arithmetic on constants is left to fold_constant, which runs before (so that weights are constants)
+// and after.  Results differ from the unfused ones by rounding.
+// Source: Jacob et al., arXiv 1712.05877, section 3.2
 #include <unordered_map>
 
 #include "tilewright/ir/rewrite.h"
@@ -20,13 +20,13 @@
 namespace tilewright::relax {
 namespace {
 
-// A linear operator with a constant weight, and what is added to it.
+// A linear operator with a constant weight, and the bias that is added to it.
 struct Linear {
   Call call;
-  Expr weight;             // an expression of constants
-  Expr bias;               // the same, broadcasting to the result; or null
+  Expr weight;             // a constant expression
+  Expr bias;               // a constant expression that broadcasts to the result; or null
   size_t channel = 0;      // the dimension of the result ...
-  size_t weight_axis = 0;  // ... and that of the weight which belong together
+  size_t weight_axis = 0;  // ... and the corresponding one of the weight
   size_t ndim = 0;
   int64_t num_channels = 0;
 };
@@ -68,7 +68,7 @@ std::optional<Linear> linear_of(const CallNode* call) {
   return linear;
 }
 
-// Whether `value` is a constant that holds one number, or one per channel of `linear`.
+// True if `value` is a constant that holds one number, or one per channel of `linear`.
 bool is_per_channel(const Expr& value, const Linear& linear) {
   const auto shape = is<ConstantNode>(value) ? constant_shape(value) : std::nullopt;
   if (!shape || shape->size() > linear.ndim || dtype_of(value) != dtype_of(linear.call->args[1]))
@@ -87,16 +87,16 @@ class Folding {
     walk(
         func->body, [&](const VarNode* var) { ++num_uses_[var]; },
         [&](const DataflowVarNode* var) { ++num_uses_[var]; },
-        [&](const BindingNode* binding) { --num_uses_[binding->var.get()]; });  // is met there as well
+        [&](const BindingNode* binding) { --num_uses_[binding->var.get()]; });  // visited, too
   }
 
-  /// What earlier blocks compute may depend on variables that are not seen in the next one.
+  /// Forgets values of earlier blocks: they may use variables that are not visible in the next one.
   void begin_block() {
     linears_.clear();
     norms_.clear();
   }
 
-  /// What `var` is bound to from now on: `value` itself if nothing folds.
+  /// The new value of `var`: `value` itself if nothing is folded.
   Expr visit(const AnyVar& var, const Expr& value) {
     if (const auto* item = value.as<TupleGetItemNode>()) {
       auto found = norms_.find(item->tuple.get());
@@ -133,14 +133,14 @@ class Folding {
     const Type type = type_of(call->args[0]);
     const auto* data = type.as<TensorTypeNode>();
     if (data->ndim <= 0 || (data->dtype != kFloat32 && data->dtype != DataType::float_(64))) return false;
-    // of as many channels, which data may have when the graph runs
+    // the other operands have as many channels; data might broadcast when the graph runs
     return std::all_of(call->args.begin() + 1, call->args.end(), [&](const Expr& arg) {
       return is<ConstantNode>(arg) && dtype_of(arg) == data->dtype &&
              constant_shape(arg) == constant_shape(call->args[1]);
     });
   }
 
-  // The linear operator that `expr` is, if nothing else sees that.
+  // The linear operator that `expr` is, if it has no other use.
   const Linear* foldable(const Expr& expr) const {
     auto found = linears_.find(expr.get());
     auto uses = num_uses_.find(expr.get());
@@ -201,7 +201,7 @@ class Folding {
     const bool is_first = !linear.bias;
     const Linear sum = with_bias(linear, bias);
     if (!is_first) return result(var, sum);
-    linears_[var.get()] = sum;  // the addition stays as it is
+    linears_[var.get()] = sum;  // the addition stays
     return value;
   }
 
@@ -219,7 +219,7 @@ class Folding {
   std::unordered_map<const Object*, Call> norms_;
 };
 
-// Bindings of dataflow blocks that only the old forms used are dropped by dead_code_elimination.
+// Bindings that only the replaced forms used are dropped by dead_code_elimination.
 Function fold_function(const Function& func, const IRModule& module) {
   const Function folded = rewrite(func, [&](auto& self, const FunctionNode* node) -> Function {
     Folding folding{Function(node)};
@@ -250,6 +250,6 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo fold_batch_norm_info = module_pass<run>(
-    "fold_batch_norm", "Scales and shifts by constants are part of the constant weights they follow.", 2);
+    "fold_batch_norm", "Folds scales and shifts by constants into the constant weights before them.", 2);
 
 }  // namespace tilewright::relax

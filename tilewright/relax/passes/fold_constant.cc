@@ -1,9 +1,9 @@
-// Calls whose arguments are all constants are computed now.
+// Computes calls whose arguments are all constants.
 //   lv = R.permute_dims(R.const(w), axes=[1, 0]); gv = R.matmul(x, lv)  ->  gv = R.matmul(x, R.const(w.T))
-// Works on operators and on call_tir, so it may run before and after legalize_ops.  Shapes taken as values
-// (shape_of, tensor_to_shape) become R.shape([...]) where they are known, and what uses them gets better
-// types. Not computed: what would make the model much larger (zeros, broadcasts of large extents), what would
-// take too long, and what raises an error.
+// Works on operators and on call_tir, so it may run before and after legalize_ops.  Shape values (shape_of,
+// tensor_to_shape) become R.shape([...]) where they are known, and their users get more precise types.
+// Not folded: calls that would make the model much larger (zeros, broadcasts of large extents), take too
+// long, or raise an error.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/build/block_builder.h"
 #include "tilewright/relax/fold/fold_call.h"
@@ -21,7 +21,7 @@ struct Options {
   static constexpr auto fields() {
     return std::tuple{
         field<&Options::max_growth>("max_growth", "a result may be at most this many times its arguments"),
-        field<&Options::small_bytes>("small_bytes", "results of at most so many bytes may always be kept"),
+        field<&Options::small_bytes>("small_bytes", "results of at most this many bytes are always kept"),
         field<&Options::max_steps>("max_steps",
                                    "most iterations of loops to interpret; moves of elements and "
                                    "float arithmetic have no limit")};
@@ -33,7 +33,7 @@ class Folder {
   Folder(const IRModule& module, const Options& options)
       : module_(module), options_(options), steps_left_(options.max_steps) {}
 
-  /// What `call`, with its type, gives; null if that is not known now or not worth knowing.
+  /// The value of `call`, which has its type; null if it cannot be computed or is not worth storing.
   Expr fold(const Call& call) {
     return op_name(call.get()) == "relax.call_tir" ? fold_call_tir(call)
                                                    : fold_call(call, limits(), &steps_left_);
@@ -73,7 +73,7 @@ Function fold_function(const Function& func, const IRModule& module, Folder& fol
     const auto* tuple = item->tuple.as<TupleNode>();
     return tuple ? tuple->elements.at(static_cast<size_t>(item->index)) : Expr(item);
   };
-  // uses of a variable that turns out to be constant are the constant
+  // a constant replaces the uses of its variable
   auto fold_binding = [&](auto& self, const VarBindingNode* node) -> Binding {
     const VarBinding binding = self.children(node);
     std::vector<runtime::Tensor> tensors;
@@ -83,7 +83,7 @@ Function fold_function(const Function& func, const IRModule& module, Folder& fol
     if (is_known) self.replace_uses(node->var.get(), binding->value);
     return binding;
   };
-  // and its binding is not needed, unless it is seen outside of the block
+  // and drops its binding, unless the variable is visible outside of the block
   auto fold_block = [&](auto& self, const DataflowBlockNode* node) -> BindingBlock {
     const DataflowBlock block = self.children(node);
     if (block.get() == node) return block;
@@ -111,6 +111,6 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo fold_constant_info =
-    module_pass<run, Options>("fold_constant", "What depends on constants alone is a constant.", 1);
+    module_pass<run, Options>("fold_constant", "Computes values that depend only on constants.", 1);
 
 }  // namespace tilewright::relax

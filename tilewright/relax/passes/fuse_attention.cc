@@ -1,14 +1,14 @@
-// Products, softmax and products are attention, whose scores stay near the core.
+// Fuses product, softmax and product into attention, whose scores stay in near caches.
 //   scores = R.matmul(q, k); scaled = R.multiply(scores, c); masked = R.add(scaled, mask)
 //   weights = R.nn.softmax(masked); y = R.matmul(weights, v)
 //   ->  y = R.nn.attention_einsum(q, k, v, mask, subscripts="bhsd,bhdt,bhte,11st->bhse", scale=c)
-// The scale may stand before or after the products, also on q or k (from 2^-20 to 2^20), as a factor or
-// divisor; scale and mask may be absent.  q, k and v are read as they lie: permutes of them, and of the
-// result if nothing else uses it, are part of the subscripts, and dimensions of extent 1 come and go.  A
-// constant mask is permuted here. In float32 and float64, in dataflow blocks, if nothing else uses the scores
-// and weights and blocks of queries pay: most lanes of vectors have a query (or queries are few, for which
-// separate products are slow), and a mask is shared by the batch.  Precision policies come
-// later and leave it as it is.
+// Scale and mask are optional.  The scale may be a factor or divisor of the scores, of q or of k (from 2^-20
+// to 2^20).  q, k and v are read in their original layout: their permutes, and a permute of the result that
+// is its only use, become part of the subscripts; dimensions of extent 1 may be inserted or removed.  A
+// constant mask is permuted here.
+// Conditions: float32 or float64, in a dataflow block, scores and weights have no other use, and attention in
+// blocks of queries is faster: most vector lanes hold a query (or there are few queries, for which separate
+// products are slow), and all of the batch shares a mask.  Precision policies run later and do not change it.
 #include <cmath>
 #include <unordered_map>
 
@@ -29,12 +29,12 @@ struct Options {
   int64_t max_few = 16;
   static constexpr auto fields() {
     return std::tuple{
-        field<&Options::min_used_lanes>("min_used_lanes", "least share of lanes that have a query"),
+        field<&Options::min_used_lanes>("min_used_lanes", "least share of lanes that hold a query"),
         field<&Options::max_few>("max_few", "number of queries up to which lanes may be idle")};
   }
 };
 
-/// A value and the letter of each of its dimensions; 1 for those of extent 1.
+/// A value and the letter of each of its dimensions; 1 for dimensions of extent 1.
 struct Operand {
   Expr value;
   std::string letters;
@@ -45,13 +45,13 @@ std::string without_ones(std::string letters) {
   return letters;
 }
 
-// The letters of a view of shape `shape`, which differs in dimensions of extent 1 only; nothing if it does
-// not.
+// The letters of a view of shape `to`, which may differ only in dimensions of extent 1; nullopt if it does
+// otherwise.
 std::optional<std::string> letters_of_view(const std::string& letters, const Shape* from, const Shape* to) {
   if (!from || !to || from->size() != letters.size()) return std::nullopt;
   Shape extents;
   for (size_t dim = 0; dim < letters.size(); ++dim) {
-    if (letters[dim] != '1' && tir::is_one((*from)[dim])) return std::nullopt;  // where it is is not known
+    if (letters[dim] != '1' && tir::is_one((*from)[dim])) return std::nullopt;  // ambiguous position
     if (letters[dim] != '1') extents.push_back((*from)[dim]);
   }
   const std::string rest = without_ones(letters);
@@ -68,7 +68,7 @@ std::optional<std::string> letters_of_view(const std::string& letters, const Sha
   return next == rest.size() ? std::optional(result) : std::nullopt;
 }
 
-// The letters of an operand of so many dimensions that broadcasts to what has `letters`; "" if it does not.
+// The letters of an operand of shape `shape` that broadcasts to `letters`; "" if it does not.
 std::string letters_of_broadcast(const std::string& letters, const Shape* shape) {
   if (!shape || shape->size() > letters.size()) return "";
   std::string own = letters.substr(letters.size() - shape->size());
@@ -81,12 +81,12 @@ std::string letters_of_broadcast(const std::string& letters, const Shape* shape)
   return own;
 }
 
-// What is found between two products.
+// The computation between the two products.
 struct Scores {
   const CallNode* products = nullptr;
   double scale = 1;
   Expr bias;
-  std::string bias_letters, letters;  // of the scores, as the last value has them
+  std::string bias_letters, letters;  // `letters`: of the scores, as the last value has them
 };
 
 template <class T>
@@ -107,7 +107,7 @@ class Attentions {
     walk(
         func->body, [&](const VarNode* var) { ++num_uses_[var]; },
         [&](const DataflowVarNode* var) { ++num_uses_[var]; },
-        [&](const BindingNode* binding) { --num_uses_[binding->var.get()]; });  // is met there as well
+        [&](const BindingNode* binding) { --num_uses_[binding->var.get()]; });  // visited, too
   }
 
   void begin_block() {
@@ -115,7 +115,7 @@ class Attentions {
     fused_.clear();
   }
 
-  /// What `var` is bound to from now on: `value` itself if it is not the end of an attention.
+  /// The new value of `var`: `value` itself if it is not the end of an attention.
   Expr visit(const AnyVar& var, const Expr& value) {
     const auto* call = value.as<CallNode>();
     if (!call) return value;
@@ -133,7 +133,7 @@ class Attentions {
     const auto found = calls_.find(value.get());
     return found == calls_.end() ? nullptr : found->second.get();
   }
-  // The same if nothing else uses it.
+  // The same if it has no other use.
   const CallNode* own_call_of(const Expr& value) const {
     const auto uses = num_uses_.find(value.get());
     return uses != num_uses_.end() && uses->second == 1 ? call_of(value) : nullptr;
@@ -147,7 +147,7 @@ class Attentions {
            result->dtype == dtype;
   }
 
-  // The factor that `call` multiplies its first operand by, a constant; sets which operand the other is.
+  // The constant factor that `call` multiplies an operand by; *other is the position of that operand.
   static std::optional<double> factor_of(const CallNode* call, size_t* other) {
     const std::string_view name = op_name(call);
     const bool is_product = name == "relax.multiply", is_quotient = name == "relax.divide";
@@ -171,13 +171,13 @@ class Attentions {
     return std::nullopt;
   }
 
-  // A factor that may be applied after products instead of before: others are there to keep these finite.
+  // True for factors that may be moved behind products: others may be there to keep the products finite.
   static bool is_moderate(double factor) {
     constexpr double kMost = 1 << 20;
     return std::abs(factor) <= kMost && std::abs(factor) >= 1 / kMost;
   }
 
-  // The scores that `value` is; they are those of products, then scaled, then masked.
+  // The scores that `value` is: products that may be scaled, then masked.
   std::optional<Scores> scores_of(const Expr& value, bool may_be_masked = true) const {
     const CallNode* call = own_call_of(value);
     const Shape* shape = known_shape(value);
@@ -219,7 +219,7 @@ class Attentions {
     return scores;
   }
 
-  // `value` as it lies: before views and permutes, and, with `scale`, factors.
+  // `operand` before views and permutes and, with `scale`, before factors, which are multiplied into it.
   Operand as_it_lies(Operand operand, double* scale = nullptr) const {
     while (const CallNode* call = call_of(operand.value)) {
       size_t other = 0;
@@ -324,7 +324,7 @@ class Attentions {
     return call_op("relax.nn.attention_einsum", args, attrs, call->span);
   }
 
-  // The mask; a constant one so that queries are neighbours.
+  // The mask; a constant one is permuted so that queries are neighbours in memory.
   Operand mask(const Scores& scores) {
     Operand mask{scores.bias, scores.bias_letters};
     const auto* constant = mask.value.as<ConstantNode>();
@@ -347,7 +347,7 @@ class Attentions {
     return mask;
   }
 
-  // A permute of an attention that nothing else uses is part of it.
+  // A permute of an attention without other uses becomes part of it.
   Expr permuted(const CallNode* call, const Expr& value) const {
     const auto found = fused_.find(call->args[0].get());
     const auto uses = num_uses_.find(call->args[0].get());
@@ -364,9 +364,9 @@ class Attentions {
 
   const Options options_;
   std::unordered_map<const Object*, int> num_uses_;
-  std::unordered_map<const Object*, Call> calls_;  // of the block, by the variables bound to them
+  std::unordered_map<const Object*, Call> calls_;  // calls of the block, by variable
   std::unordered_map<const Object*, Expr> fused_;  // attentions
-  std::unordered_map<const Object*, Expr> masks_;  // permuted, by the constant
+  std::unordered_map<const Object*, Expr> masks_;  // permuted masks, by constant
 };
 
 Function fuse(const Function& func, const IRModule& module, const Options& options) {
@@ -396,6 +396,6 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo fuse_attention_info = module_pass<run, Options>(
-    "fuse_attention", "Products, softmax and products are attention, without scores in memory.", 2);
+    "fuse_attention", "Fuses product, softmax and product into attention, without scores in memory.", 2);
 
 }  // namespace tilewright::relax

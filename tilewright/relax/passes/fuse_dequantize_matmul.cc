@@ -1,10 +1,10 @@
-// Products by constant weights that are dequantized read the integers, where reading is what takes the time.
-//   w = R.dequantize(q, s, z, axis=0, block_size=32); y = R.matmul(x, w)      q: int8 or int4 [k, n],
-//   constant
-//   ->  y = R.dequantize_matmul(x, data, scale, zero_point)                   data: as that operator has them
-// One scale for the matrix, for each column, or for each block of rows; the weight may be permuted between.
-// Few rows of x read each number a few times only: bytes are kept if the weight in float32 has at least
-// min_bytes for each row.  Other weights are left to fold_constant, which makes floats of them.
+// Products with constant dequantized weights read the integers, where reading the weight limits the time.
+//   w = R.dequantize(q, s, z, axis=0, block_size=32); y = R.matmul(x, w)    q: int8 or int4 [k, n], constant
+//   ->  y = R.dequantize_matmul(x, data, scale, zero_point)                 data: in that operator's format
+// There is one scale for the matrix, for each column, or for each block of rows; the weight may be permuted
+// after dequantize.  With few rows of x each number is used only a few times: integers are kept if the weight
+// in float32 has at least min_bytes for each row.  Other weights are left to fold_constant, which converts
+// them to floats.
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -24,14 +24,14 @@ struct Options {
   int64_t min_bytes = 1 << 20;
   static constexpr auto fields() {
     return std::tuple{field<&Options::min_bytes>(
-        "min_bytes", "of the weight in float32 for each row of x, for which its integers are kept")};
+        "min_bytes", "least size of the weight in float32, for each row of x, to keep its integers")};
   }
 };
 
-/// The operands that weights become, each made once: those of several products stay one.
+/// The operands made from weights, each made once: several products share them.
 class Weights {
  public:
-  /// data, scale and maybe zero_point; empty if the weight is none that bytes are kept of.
+  /// data, scale and, if it is needed, zero_point; empty if the weight cannot be kept as integers.
   const std::vector<Expr>& get(const Dequantized& weight) {
     const AttrMap& attrs = weight.call->attrs;
     auto [found, is_new] =
@@ -47,7 +47,7 @@ class Weights {
 
  private:
   using Key = std::tuple<const Object*, const Object*, const Object*, int64_t, int64_t, bool>;
-  std::map<Key, std::vector<Expr>> made_;  // by constants of the module, which outlives this
+  std::map<Key, std::vector<Expr>> made_;  // by constants, which the module keeps alive
 };
 
 class Products {
@@ -57,7 +57,7 @@ class Products {
     walk(func, [&](const VarBindingNode* binding) { values_[binding->var.get()] = binding->value; });
   }
 
-  // What takes the place of `call`; null if it is no such product, or bytes do not pay.
+  // The call that replaces `call`; null if it is no such product, or floats are faster.
   Expr instead_of(const CallNode* call) const {
     if (op_name(call) != "relax.matmul") return nullptr;
     const DataType dtype = dtype_of(call->args[0]);
@@ -81,7 +81,7 @@ class Products {
     return value;
   }
 
-  // What is dequantized to `weight`, a matrix that may be permuted after it.
+  // The dequantize that `weight`, a matrix, is the result of, with a permute after it if there is one.
   std::optional<Dequantized> weight_of(const Expr& weight) const {
     Dequantized found;
     Expr value = value_of(weight);
@@ -118,7 +118,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
       const Expr product = products.instead_of(node);
       return product ? product : Expr(self.children(node));
     });
-    // fold_constant would make floats of what nobody reads any more
+    // fold_constant would otherwise convert weights that nothing uses any more
     return changed == func ? func : remove_unused(BlockBuilder(module).normalize_function(changed));
   });
 }
@@ -126,6 +126,6 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo fuse_dequantize_matmul_info = module_pass<run, Options>(
-    "fuse_dequantize_matmul", "Products of few rows by dequantized weights read the integers.", 2);
+    "fuse_dequantize_matmul", "Lets products of few rows with dequantized weights read the integers.", 2);
 
 }  // namespace tilewright::relax

@@ -1,9 +1,9 @@
-// Groups of call_tir become functions of their own with the attribute Primitive, for fuse_tir to merge.
+// Groups calls of call_tir into functions with the attribute Primitive, which fuse_tir merges.
 //   lv = call_tir(matmul, (x, w)); lv1 = call_tir(add, (lv, b)); gv = call_tir(relu, (lv1,))
 //   ->  gv = fused_matmul_add_relu(x, w, b)
-// relax/fusion/fusion.h says which.  A group has one result, and what it computes inside is used only inside, so
-// that nothing is computed twice and no cycle can arise.  Constants are arguments, those without dimensions
-// excepted; variables of shapes that no argument says come in a last argument R.shape([...]).
+// relax/fusion/fusion.h decides the groups.  A group has one result, and its other values are used only
+// inside, so that nothing is computed twice and no cycle can arise.  Constants become arguments, except for
+// scalars; shape variables that no argument defines are passed in a last argument R.shape([...]).
 #include <algorithm>
 #include <unordered_map>
 
@@ -64,10 +64,10 @@ class Nodes {
   }
 
   std::vector<FusionNode> nodes;
-  std::vector<Member> members;  // the same, in the graph
+  std::vector<Member> members;  // `nodes` in the graph
 
  private:
-  // The number of the new node, or kNone if the binding cannot be fused.
+  // Returns the number of the new node, or kNone if the binding cannot be fused.
   size_t add(size_t b, const Binding& binding) {
     const auto* bound = binding.as<VarBindingNode>();
     const auto* call = bound ? bound->value.as<CallNode>() : nullptr;
@@ -87,7 +87,7 @@ class Nodes {
     return nodes.size() - 1;
   }
 
-  // Tensors of known shape, and extra integers only as a literal shape.
+  // True for tensors of known shape, and extra integers only as a literal shape.
   static bool has_fixed_args(const CallNode* call) {
     for (const Expr& arg : call->args[1].as<TupleNode>()->elements) {
       const Type type = type_of(arg);
@@ -112,7 +112,7 @@ class Nodes {
 
 // ---- one group as a function
 
-// "conv2d" of conv2d, conv2d1, conv2d2, ...: the name that the first one has
+// "conv2d" for conv2d, conv2d1, conv2d2, ...: the name that the first one has
 std::string base_name(const IRModule& module, const std::string& name) {
   std::string base = name;
   while (!base.empty() && base.back() >= '0' && base.back() <= '9') base.pop_back();
@@ -140,11 +140,11 @@ class GroupFunction {
     if (name_.size() < 80) name_ += "_" + base_name(module_, member.callee);
   }
 
-  // The call that takes the place of the group's last one.
+  // The call that replaces the last one of the group.
   Expr finish(BlockBuilder& functions) {
     add_shape_param();
     const AnyVar result = bindings_.back()->var;
-    Substitution fresh;  // the function has dimensions of its own
+    Substitution fresh;  // the function gets new dimensions
     for_each_dim([&](const tir::VarNode* var) {
       if (!fresh.count(var)) fresh[var] = tir::make_var(var->name_hint, var->dtype);
     });
@@ -159,7 +159,8 @@ class GroupFunction {
   }
 
  private:
-  // What stands for `operand` inside: itself if it is one number, a value of the group, or a parameter.
+  // The expression for `operand` inside the function: itself if it is a scalar, a value of
+  // the group, or a parameter.
   Expr inner_of(const Expr& operand) {
     const auto* constant = operand.as<ConstantNode>();
     if (constant && literal_of(constant)) return operand;
@@ -173,7 +174,7 @@ class GroupFunction {
     return inner;
   }
 
-  // Variables that types and extra integers use, and no parameter's shape says alone.
+  // Adds a parameter for variables that types and extra integers use and that no parameter's shape defines.
   void add_shape_param() {
     std::vector<const tir::VarNode*> known;
     for (const Var& param : params_) collect_defined_dims(param->type, &known);
@@ -225,7 +226,7 @@ BindingBlock fuse_block(const IRModule& module, BlockBuilder& functions, const D
       bindings.push_back(binding);
       continue;
     }
-    if (group[n] != n) continue;  // computed where the group ends
+    if (group[n] != n) continue;  // computed at the end of its group
     GroupFunction function(module, block);
     for (size_t member : members[n]) function.add(graph.members[member], member == n);
     const Expr call = function.finish(functions);
@@ -257,7 +258,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 
 }  // namespace
 
-extern constinit const PassInfo fuse_ops_info =
-    module_pass<run, Options>("fuse_ops", "Cheap operators stand in one function with what they follow.", 2);
+extern constinit const PassInfo fuse_ops_info = module_pass<run, Options>(
+    "fuse_ops", "Groups cheap operators in one function with the operators they follow.", 2);
 
 }  // namespace tilewright::relax

@@ -1,9 +1,10 @@
-// Functions with the attribute Primitive become one loop program each: the programs they call, one after the
-// other, their intermediate results in buffers of its own.  Calls of them become call_tir.
+// Merges each function with the attribute Primitive into one loop program: the programs it calls one after
+// the other, with intermediate results in buffers.  Calls of the function become call_tir.
 //   fused(x, w, b): lv = call_tir(matmul, (x, w)); gv = call_tir(add, (lv, b))
 //   ->  call_tir(fused, (x, w, b))
-// Nothing is inlined: that is for schedules.  Numbers without dimensions are written into the program, and
-// equal programs are kept once unless they are public.  A function that is more than calls stays.
+// Blocks are not inlined; that is left to schedules.  Scalar constants are written into the program, and
+// equal programs are merged unless they are public.  A function with anything but calls
+// of loop programs is kept.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -28,7 +29,7 @@ tir::Buffer buffer_for(const std::string& name, const Type& type) {
   return shape && !tensor->dtype.is_void() ? tir::make_buffer(name, *shape, tensor->dtype) : Buffer();
 }
 
-// Every definition inside `body` gets a new node, so that a program may be put in twice.
+// Maps every definition inside `body` to a new node, so that a program may be inserted twice.
 void renew_definitions(const Stmt& body, Substitution* map) {
   auto renew = [&](const tir::Var& var) {
     map->try_emplace(var.get(), tir::VarNode::copy(*var, [](tir::VarNode&) {}));
@@ -51,7 +52,7 @@ void renew_definitions(const Stmt& body, Substitution* map) {
       });
 }
 
-// `func` with `literals[n]`, where not null, for what the buffer of parameter n holds.
+// `func` with the values of the buffers of parameters n replaced by `literals[n]`, where that is not null.
 tir::PrimFunc with_literals(const tir::PrimFunc& func, const std::vector<PrimExpr>& literals) {
   auto literal_in = [&](const Buffer& buffer) {
     for (size_t n = 0; n < literals.size() && n < func->buffers.size(); ++n) {
@@ -80,7 +81,7 @@ class Merger {
  public:
   Merger(const IRModule& module, const Function& func) : module_(module), func_(func) {}
 
-  /// The loop program; null when the function is more than calls of loop programs.
+  /// The loop program; null if the function has anything but calls of loop programs.
   tir::PrimFunc merge() {
     const auto* seq = func_->body.as<SeqExprNode>();
     if (!seq || !add_params()) return nullptr;
@@ -108,7 +109,7 @@ class Merger {
  private:
   std::vector<Expr> outputs_of(const SeqExprNode* seq) {
     Expr body = seq->body;
-    // a final binding of a tuple stands for its fields
+    // a final binding of a tuple is replaced by its fields
     for (const BindingBlock& block : seq->blocks) {
       for (const Binding& binding : block->bindings) {
         if (binding->var == ref_as<VarBaseNode>(body) && is<TupleNode>(binding->value)) body = binding->value;
@@ -178,7 +179,7 @@ class Merger {
     return inline_body(with_literals(func, literals), arguments, call);
   }
 
-  // Whether `arguments` surely are what `func` says, which it would check if it were called.
+  // True if `arguments` are known to fit the parameters of `func`, which would be checked if it were called.
   static bool fit(const tir::PrimFunc& func, const std::vector<Buffer>& arguments, const Substitution& map) {
     arith::Analyzer analyzer;
     for (size_t n = 0; n < arguments.size(); ++n) {
@@ -193,7 +194,7 @@ class Merger {
     return true;
   }
 
-  // The statements of `func` over `arguments`.
+  // Appends the statements of `func` on `arguments`.
   bool inline_body(const tir::PrimFunc& func, const std::vector<Buffer>& arguments, const CallNode* call) {
     const auto* root = func->body.as<tir::BlockRealizeNode>();
     if (!root || !root->block->iter_vars.empty() || root->block->init || !root->block->match_buffers.empty())
@@ -208,7 +209,7 @@ class Merger {
         map[func->params[n].get()] = tir::cast(func->params[n]->dtype, extra->values[next_extra++]);
         continue;
       }
-      if (n < arguments.size() && !arguments[n]) continue;  // a literal: nothing reads it
+      if (n < arguments.size() && !arguments[n]) continue;  // a literal: no buffer is read
       if (n >= arguments.size() || buffer->shape.size() != arguments[n]->shape.size() ||
           !buffer->strides.empty())
         return false;
@@ -246,7 +247,7 @@ class Merger {
     AttrMap attrs{{"tir.noalias", tir::bool_imm(true)}};
     if (const ObjectRef symbol = func_->attrs.get("global_symbol")) attrs.set("global_symbol", symbol);
     tir::PrimFunc func = tir::PrimFuncNode::make(params_, param_buffers_, body, Type(), std::move(attrs));
-    // the dimensions are the graph function's; the program gets its own
+    // the dimensions belong to the graph function; the program gets new ones
     Substitution fresh;
     for (const Var& param : func_->params)
       walk(param->type, [&](const tir::VarNode* var) {
@@ -258,7 +259,7 @@ class Merger {
   const IRModule& module_;
   const Function& func_;
   std::unordered_map<const Object*, Buffer> buffers_;
-  std::set<const Object*> outputs_;  // looked up only
+  std::set<const Object*> outputs_;  // never iterated
   std::vector<tir::Var> params_;
   std::vector<Buffer> param_buffers_, intermediate_;
   std::vector<tir::Var> extra_;
@@ -271,7 +272,7 @@ std::vector<Type> output_tensors(const Type& type) {
   return tuple && tuple->elements.size() != 1 ? tuple->elements : std::vector<Type>{type};
 }
 
-// Calls of the merged functions, under their new names.
+// `func` with calls of the merged functions under their new names.
 Function with_new_calls(const Function& func, const std::map<std::string, std::string>& merged) {
   return rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
     const Call call = self.children(node);
@@ -295,7 +296,7 @@ Function with_new_calls(const Function& func, const std::map<std::string, std::s
 }
 
 IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
-  std::map<std::string, std::string> merged;  // function to loop program
+  std::map<std::string, std::string> merged;  // from function to loop program
   std::map<Hash128, std::vector<std::string>> same_hash;
   IRModule result = module;
   for (size_t n = 0; n < module->functions.size(); ++n) {
@@ -324,6 +325,6 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo fuse_tir_info =
-    module_pass<run>("fuse_tir", "Fused functions are one loop program each.", 2);
+    module_pass<run>("fuse_tir", "Merges fused functions into one loop program each.", 2);
 
 }  // namespace tilewright::relax

@@ -1,9 +1,9 @@
-// A matmul reads its operands as they lie: no copy is made to transpose one.
-//   wt = R.permute_dims(w); y = R.matmul(x, wt)   x: [m, k], w: [n, k]   ->   y = R.einsum((x, w),
-//   "ab,cb->ac")
-// Of either operand, or both; batch dimensions must be equal, or the second operand has none.  The permuted
-// value stays where something else uses it; dead_code_elimination drops it where nothing does.
-// Constants are better permuted once, by fold_constant: they are left alone.
+// Lets matmul read a transposed operand in its original layout, without a copy.
+//   wt = R.permute_dims(w); y = R.matmul(x, wt)                   x: [m, k], w: [n, k]
+//   ->  y = R.einsum((x, w), "ab,cb->ac")
+// For either operand, or both; batch dimensions must be equal, or the second operand has none.  The permute
+// is kept if it has other uses; otherwise dead_code_elimination drops it.
+// Constants are left alone: fold_constant permutes them once.
 #include <unordered_map>
 
 #include "tilewright/ir/rewrite.h"
@@ -14,7 +14,7 @@
 namespace tilewright::relax {
 namespace {
 
-// An operand as it lies, and the letter of each of its dimensions.
+// An operand before the permute, and the letter of each of its dimensions.
 struct Operand {
   Expr value;
   std::string letters;
@@ -28,7 +28,7 @@ class Transposes {
       permutes_[binding->var.get()] = Call(call);
   }
 
-  // The call that takes the place of a matmul; null where there is nothing to gain or too little is known.
+  // The call that replaces a matmul; null if there is nothing to gain or too little is known.
   Expr instead_of(const CallNode* call) const {
     if (op_name(call) != "relax.matmul" ||
         !(permutes_.contains(call->args[0].get()) || permutes_.contains(call->args[1].get())))
@@ -38,7 +38,7 @@ class Transposes {
     if (!left || !right || !result || left->size() < 2 || right->size() < 2 || left->size() > 20)
       return nullptr;
     const Type left_type = type_of(call->args[0]);
-    if (result->dtype != left_type.as<TensorTypeNode>()->dtype) return nullptr;  // accumulates in another
+    if (result->dtype != left_type.as<TensorTypeNode>()->dtype) return nullptr;  // another accumulator dtype
     const size_t num_batch = left->size() - 2;
     const bool has_batch = right->size() > 2;
     if (has_batch &&
@@ -96,6 +96,7 @@ Function run(const Function& func, const NoOptions&) {
 }  // namespace
 
 extern constinit const PassInfo fuse_transpose_matmul_info = function_pass<FunctionNode, run>(
-    "fuse_transpose_matmul", "A matmul reads transposed operands as they lie, without a copy.");
+    "fuse_transpose_matmul",
+    "Lets matmul read transposed operands in their original layout, without a copy.");
 
 }  // namespace tilewright::relax

@@ -1,8 +1,8 @@
-// Calls of functions that only the module calls are what they compute.
+// Replaces calls of private functions by their bodies.
 //   def helper(a): return R.exp(a)         private
 //   gv = cls.helper(x)  ->  gv = R.exp(x)
-// Functions that call themselves stay, as does a call whose arguments have to be checked when it runs, and in
-// a dataflow block one of a function with branches.  Inlined functions that nobody calls any more are gone.
+// Kept are functions that call themselves, calls whose arguments have to be checked at run time, and calls in
+// a dataflow block of functions with branches.  Inlined functions that are not called any more are dropped.
 #include <unordered_map>
 
 #include "tilewright/ir/rewrite.h"
@@ -42,7 +42,7 @@ bool has_branches_or_functions(const Function& func) {
   return found;
 }
 
-// The body of `func` for these arguments, with variables of its own; null if an argument must be checked.
+// The body of `func` for these arguments, with new variables; null if an argument must be checked.
 Expr body_for(const Function& func, const std::vector<Expr>& args) {
   Substitution map;
   for (size_t n = 0; n < args.size(); ++n) {
@@ -133,7 +133,7 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
 
 }  // namespace
 
-extern constinit const PassInfo inline_private_functions_info = module_pass<run>(
-    "inline_private_functions", "Functions that only the module calls are part of their callers.");
+extern constinit const PassInfo inline_private_functions_info =
+    module_pass<run>("inline_private_functions", "Inlines functions that only the module calls.");
 
 }  // namespace tilewright::relax

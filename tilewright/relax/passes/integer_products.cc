@@ -1,15 +1,15 @@
-// Products of quantized numbers are products of integers.
+// Computes products of quantized values as products of integers.
 //   y = conv2d(dequantize(q, s, z), dequantize(W, t, 0))       q: uint8, W: int8, constant
 //   =>  y = astype(conv2d(q, W, out_dtype="int32") - z * W.sum(), "float32") * (s * t)
-// and the same for matmul and other convolutions.  Sums are exact, so that y differs from what was written by
-// less rounding.  What such a product reads is kept as `activations`: int8 numbers are 128 more as uint8,
-// with a zero point of z + 128.
+// and the same for matmul and other convolutions.  Integer sums are exact, so y differs from the original
+// only by less rounding.  The inputs of such a product are stored as `activations`: an int8 value is stored
+// as uint8 by adding 128, with the zero point z + 128.
 //   q = quantize(x, s, z, out_dtype="int8")   =>  q = quantize(x, s, z + 128, out_dtype="uint8")
 //   reshape(dequantize(q, s, z), shape)       =>  dequantize(reshape(q, shape), s, z)
 //   quantize(dequantize(q, s, z), s, z)       =>  q
 //   quantize(x, s, z)                         =>  quantize(x * (1 / s), 1, z)
 //   matmul(a, b, out_dtype="int32")           =>  matmul(a + 128, b, out_dtype="int32") - 128 * b.sum()
-// The new arithmetic of constants is left to fold_constant.
+// The new arithmetic on constants is left to fold_constant.
 // Source: Jacob et al., arXiv 1712.05877, section 2
 #include <cmath>
 #include <unordered_map>
@@ -31,12 +31,12 @@ struct Options {
   static constexpr auto fields() {
     return std::tuple{field<&Options::activations>(
         "activations",
-        "what products take: \"uint8\" or \"int8\", as instructions do; \"\": stay in floats; \"target\": "
+        "dtype of the inputs of products: \"uint8\" or \"int8\"; \"\": stay in floats; \"target\": "
         "what the target has instructions for, uint8 where no target is known")};
   }
 };
 
-// Of a constant; empty for other dtypes than those of quantization.
+// The values of a constant; empty for dtypes other than those of quantization.
 std::vector<double> numbers_of(const Expr& expr) {
   const auto* constant = expr.as<ConstantNode>();
   if (!constant) return {};
@@ -53,24 +53,24 @@ std::vector<double> numbers_of(const Expr& expr) {
 
 bool is_byte(DataType dtype) { return dtype == kInt8 || dtype == kUint8; }
 
-// The least normal number of float32, and the largest whose reciprocal is one.
+// The smallest normal number of float32, and the largest number whose reciprocal is normal.
 constexpr double kLeastScale = 0x1p-126;
 
-// What a variable is: (values - zero) * scale.
+// A variable with the value (values - zero) * scale.
 struct Quantized {
   Expr values;  // of dtype
   DataType dtype;
   Expr scale;                        // a constant
-  std::vector<double> scales, zero;  // numbers: one, or one per index of dimension `axis`
+  std::vector<double> scales, zero;  // one number, or one per index of dimension `axis`
   int64_t axis = 0;
-  /// One scale, larger numbers for larger values, and one zero point.
+  /// True if there is one scale, which is positive, and one zero point.
   bool is_scalar() const {
     return scales.size() == 1 && zero.size() == 1 && scales[0] >= kLeastScale && scales[0] <= 1 / kLeastScale;
   }
 };
 
-// What `call`, of quantize or dequantize, says of numbers of `dtype`; nothing if it is not known, or its zero
-// points are no such numbers: they have no place in sums of bytes then.
+// The parameters of `call` of quantize or dequantize for values of `dtype`; nullopt if they are unknown, or
+// if zero points are out of the range of `dtype` and so cannot be part of sums of bytes.
 std::optional<Quantized> parameters_of(const CallNode* call, DataType dtype) {
   if (!is_byte(dtype) || dtype_of(call->args[1]) != kFloat32 || call->attrs.get_int("block_size", 0) != 0)
     return std::nullopt;
@@ -86,10 +86,10 @@ std::optional<Quantized> parameters_of(const CallNode* call, DataType dtype) {
   return Quantized{{}, dtype, call->args[1], scales, zero, axis < 0 ? axis + data->ndim : axis};
 }
 
-// Sums of int32 hold that many products of bytes.
+// The number of products of bytes that an int32 sum can hold.
 constexpr int64_t kMaxTerms = (int64_t{1} << 31) / (255 * 128);
 
-// Rows for which it pays to change the dtype of a matrix.
+// The fewest rows for which it is worth changing the dtype of a matrix.
 constexpr int64_t kMinRows = 8;
 
 class Rewriting {
@@ -99,7 +99,7 @@ class Rewriting {
 
   BindingBlock visit(const DataflowBlockNode* block) {
     bindings_.clear();
-    quantized_.clear();  // of variables that other blocks do not see
+    quantized_.clear();  // variables that are not visible in other blocks
     twins_.clear();
     for (const Binding& binding : block->bindings) {
       const auto* bound = ObjectRef(binding).as<VarBindingNode>();
@@ -112,7 +112,7 @@ class Rewriting {
   }
 
  private:
-  // What `var` is bound to instead of `call`, or null.
+  // The value that replaces `call` in the binding of `var`, or null.
   Expr visit(const AnyVar& var, const CallNode* call) {
     const std::string_view name = op_name(call);
     if (name == "relax.quantize") return visit_quantize(var, call);
@@ -139,7 +139,7 @@ class Rewriting {
     return nullptr;
   }
 
-  // A constant of int8 with zero points 0, if its numbers fit.
+  // `x` as int8 with zero points 0, if it is a constant whose values fit.
   static Quantized centered(const Quantized& x) {
     const auto shape = *constant_shape(x.values);
     const std::vector<double> values = numbers_of(x.values);
@@ -174,7 +174,7 @@ class Rewriting {
     return nullptr;
   }
 
-  // Without the division.
+  // quantize as a multiplication instead of a division.
   static Expr quantized(const CallNode* call, double zero, DataType dtype) {
     AttrMap attrs;
     attrs.set("out_dtype", attr(dtype.str()));
@@ -184,7 +184,7 @@ class Rewriting {
     return call_op("relax.quantize", {steps, one, make_scalar(zero, dtype)}, attrs, call->span);
   }
 
-  // What a zero point of `dtype` is more as one of `activations`.
+  // The number added to a zero point of `dtype` to make it one of `activations`.
   double offset(DataType dtype) const { return static_cast<double>(zero_offset(dtype, activations_)); }
 
   Expr dequantized(const Quantized& x) const {
@@ -245,7 +245,7 @@ class Rewriting {
     return call_op("relax.multiply", {astype(sums, kFloat32), scale}, {}, call->span);
   }
 
-  // A product that was written with integers, of two of int8 where the machine wants one of uint8.
+  // A product that was written on integers: one of two int8 where the machine needs a uint8.
   Expr visit_integers(const CallNode* call, const Product& product) {
     const DataType data = dtype_of(call->args[0]);
     const Shape* shape = known_shape(Expr(call));
@@ -270,10 +270,10 @@ class Rewriting {
   const DataType activations_;
   std::vector<Binding> bindings_;
   std::unordered_map<const Object*, Quantized> quantized_;
-  std::unordered_map<const Object*, Expr> twins_;  // values of other dtypes as `activations`
+  std::unordered_map<const Object*, Expr> twins_;  // values of other dtypes, stored as `activations`
 };
 
-// What products of quantized numbers take; void: without instructions for them floats are faster.
+// The dtype of the inputs of products; void: without instructions for integers, floats are faster.
 DataType activations_for(const Options& options, const PassContext& context) {
   if (options.activations == "target") {
     if (!context.features) return kUint8;
@@ -301,6 +301,6 @@ IRModule run(const IRModule& module, const Options& options, PassContext& contex
 }  // namespace
 
 extern constinit const PassInfo integer_products_info = module_pass<run, Options>(
-    "integer_products", "Products of quantized numbers are products of integers.", 2);
+    "integer_products", "Computes products of quantized values as products of integers.", 2);
 
 }  // namespace tilewright::relax

@@ -1,10 +1,9 @@
-// What owns memory is ended after its last use.
+// Frees values that own memory after their last use.
 //   y = f(lv)   ->  y = f(lv)
 //                   R.memory.kill_tensor(lv)
-// Tensors that an allocation gave are ended by R.memory.kill_tensor, storages by R.memory.kill_storage,
-// results of calls and other names of them by R.vm.kill_object.  A tensor lives as long as anything that may
-// be or hold it: other names, tuples, views.  Parameters, constants and what the function returns are left
-// alone.
+// Allocated tensors are freed by R.memory.kill_tensor, storages by R.memory.kill_storage, results of calls
+// and other names of them by R.vm.kill_object.  A tensor is live as long as any value that may be or hold it:
+// other names, tuples, views.  Parameters, constants and the results of the function are left alone.
 #include <algorithm>
 #include <unordered_set>
 
@@ -47,12 +46,12 @@ class Killer {
   }
 
  private:
-  // For each of `bindings`, which are all of one scope: the ends of what it uses last.
+  // For each of `bindings`, which are all of one scope: the calls that free the values it uses last.
   std::vector<std::vector<Binding>> kills_after(const std::vector<Binding>& bindings) const {
     std::vector<int64_t> ends;
     for (const Binding& binding : bindings) ends.push_back(liveness_.end_of.at(binding.get()));
     std::vector<std::vector<Binding>> kills(bindings.size());
-    // what was made last ends first: tensors before their storage
+    // the last allocation is freed first: tensors before their storage
     for (size_t n = bindings.size(); n-- > 0;) {
       const std::string_view how = kill_of(bindings[n]);
       if (how.empty()) continue;
@@ -72,8 +71,8 @@ class Killer {
     return owner == owner_of_.end() ? last : std::max(last, liveness_.owners[owner->second].last);
   }
 
-  // The operator that ends the variable of `binding`; none if it owns nothing, or only names what another
-  // owns: the machine drops other names, tuples and views together with their owner.
+  // The operator that frees the variable of `binding`; empty if it owns nothing, or is only another name,
+  // tuple or view of a value, which the virtual machine drops together with its owner.
   std::string_view kill_of(const Binding& binding) const {
     const VarBaseNode* var = binding->var.get();
     if (killed_.count(var)) return {};
@@ -106,12 +105,12 @@ class Killer {
 
   const Liveness& liveness_;
   std::unordered_map<const VarBaseNode*, size_t> owner_of_;
-  std::unordered_set<const Object*> killed_;  // what the function itself ends
+  std::unordered_set<const Object*> killed_;  // values that the function itself frees
 };
 
 IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
   return map_functions<FunctionNode>(module, [&](const Function& func) -> Function {
-    const Function plain = to_non_dataflow(func);  // ends are effects
+    const Function plain = to_non_dataflow(func);  // freeing is an effect
     const Liveness liveness = analyze_liveness(plain, module);
     const auto body = ref_as<SeqExprNode>(plain->body);
     const SeqExpr changed = Killer(plain, liveness).sequence(body);
@@ -122,6 +121,6 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo kill_after_last_use_info =
-    module_pass<run>("kill_after_last_use", "What owns memory is ended after its last use.");
+    module_pass<run>("kill_after_last_use", "Frees values that own memory after their last use.");
 
 }  // namespace tilewright::relax

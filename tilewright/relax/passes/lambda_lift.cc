@@ -1,10 +1,10 @@
-// Functions inside of functions become functions of the module, with what they capture as last parameters.
+// Makes local functions functions of the module, with the captured values as last parameters.
 //   def main(x, y):                          def main_inner(a, y): return R.add(a, y)
 //     @R.function                       ->   def main(x, y):
 //     def inner(a): return R.add(a, y)         inner = R.make_closure(cls.main_inner, (y,))
 //     return inner(x)                          return inner(x)
-// A function that captures nothing is called by its name.  Dimensions of outside that its parameters do not
-// define come as a shape.
+// A function that captures nothing is called by its name.  Captured dimensions that its parameters do not
+// define are passed as a shape.
 #include <unordered_set>
 
 #include "tilewright/ir/rewrite.h"
@@ -18,7 +18,7 @@
 namespace tilewright::relax {
 namespace {
 
-// What `func` uses of outside, in order of appearance.
+// The captured values of `func`, in order of appearance.
 struct Captured {
   std::vector<AnyVar> values;
   std::vector<tir::Var> dims;
@@ -68,7 +68,7 @@ class Lifter {
  public:
   explicit Lifter(const IRModule& module) : builder_(module) {}
 
-  // `func`, called `name` in the module, without functions inside, which are in the module of the builder.
+  // `func`, called `name` in the module, without local functions, which are added to the builder's module.
   Function lift_all(const Function& func, std::string name) {
     outermost_ = std::move(name);
     return lift_inside(func);
@@ -87,7 +87,7 @@ class Lifter {
     });
   }
 
-  // What stands for the function bound to `self`: its global name, or a closure.
+  // The value that replaces the function bound to `self`: its global name, or a closure.
   template <class Rewriter>
   Expr lift(const Function& func, const VarBaseNode* self, Rewriter& outside) {
     const Captured captured = captured_by(func, self);
@@ -118,7 +118,7 @@ class Lifter {
     return closure(GlobalVarNode::make(name->name_hint, Type(function_type(lifted.get()))), bound);
   }
 
-  // dimensions belong to one function
+  // `func` with new dimensions: dimensions belong to one function.
   static Function with_own_dims(const Function& func) {
     Substitution fresh;
     std::vector<const tir::VarNode*> dims;
@@ -131,7 +131,7 @@ class Lifter {
     return with(func, [&](FunctionNode& node) { node.type = function_type(&node); });
   }
 
-  // the type that a function has before its body is known
+  // A function that has the type of `func` before its body is known.
   static Function placeholder(const Function& func, const std::vector<Var>& params) {
     return retyped(with(func, [&](FunctionNode& node) {
       node.params = params;
@@ -145,7 +145,7 @@ class Lifter {
   }
 
   BlockBuilder builder_;
-  std::string outermost_;  // the function of the module in which all of them are
+  std::string outermost_;  // the function of the module that contains all of them
 };
 
 bool has_inner_function(const Function& func) {
@@ -169,7 +169,6 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo lambda_lift_info = module_pass<run>(
-    "lambda_lift",
-    "Functions inside of functions are functions of the module, called by name or as closures.");
+    "lambda_lift", "Makes local functions functions of the module, called by name or as closures.");
 
 }  // namespace tilewright::relax

@@ -1,10 +1,12 @@
-// Operators become calls of loop programs made from their tensor expressions; equal programs are kept once.
+// Lowers operators to calls of loop programs made from their tensor expressions; equal programs are added
+// once.
 //   lv = R.add(x, y)  ->  lv = R.call_tir(cls.add, (x, y), out_sinfo=R.Tensor((4, 5), "float32"))
-// Operators that only give another shape (reshape, flatten, expand_dims, squeeze) stay: the VM makes views.
-// Operators that a function of the runtime does (sort, unique) become calls of it.
-// Operators that only speak about gradients (no_grad, start_checkpoint) are their argument.
-// Operators with neither stay too; what runs them is decided later.
-// What operators need of extents that are known only when the graph runs is stated before they are gone.
+// Operators that only change the shape (reshape, flatten, expand_dims, squeeze) stay: the VM makes views.
+// Operators that a runtime function implements (sort, unique) become calls of it.
+// Operators that only control gradients (no_grad, start_checkpoint) are replaced by their argument.
+// All other operators stay; later passes decide about them.
+// Requirements on extents that are known only when the graph runs are stated before
+// their operators are replaced.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/build/block_builder.h"
 #include "tilewright/relax/build/te_call.h"
@@ -19,8 +21,7 @@ namespace {
 struct Options {
   std::vector<std::string> keep;
   static constexpr auto fields() {
-    return std::tuple{
-        field<&Options::keep>("keep", "operators that stay as they are, e.g. [\"relax.matmul\"]")};
+    return std::tuple{field<&Options::keep>("keep", "operators that are kept, e.g. [\"relax.matmul\"]")};
   }
 };
 
@@ -34,13 +35,13 @@ Expr legalized(const Call& call, const OpInfo& info, BlockBuilder& builder) {
   const GlobalVar func = builder.add_func(lowered.func, std::string(name));
   return with(call_tir(func, lowered, call->span), [&](CallNode& changed) {
     changed.type = call->type;
-    // R.split(x, 1): a list of one type would say that the result is a tensor
+    // R.split(x, 1) has a tuple type of one field; a list of one type would make the result a tensor
     const auto* tuple = call->type.as<TupleTypeNode>();
     if (tuple && tuple->elements.size() == 1) changed.type_args = {call->type};
   });
 }
 
-// call_tir of the same: how its gradient would be computed is not needed any more
+// call_tir without the name of its gradient, which is not needed any more.
 Expr without_gradient(const Call& call) {
   return with(call, [](CallNode& changed) {
     changed.op = OpNode::make("relax.call_tir");
@@ -76,6 +77,6 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo legalize_ops_info =
-    module_pass<run, Options>("legalize_ops", "All computation is in loop programs, called by call_tir.");
+    module_pass<run, Options>("legalize_ops", "Lowers all operators to loop programs, called by call_tir.");
 
 }  // namespace tilewright::relax

@@ -1,13 +1,14 @@
-// What depends on weights alone is computed once, by a function of its own.  The attribute num_input says how
-// many parameters are no weights.
+// Moves computations that depend only on weights into a function that runs once.  The attribute num_input is
+// the number of parameters that are not weights.
 //   def main(x, w):                       def main_transform_params(params):       # params: (w,)
 //     R.func_attr({"num_input": 1})         lv = R.permute_dims(params[0])
 //     lv = R.permute_dims(w)         ->     return (lv,)
 //     gv = R.matmul(x, lv)                def main(x, lv):
 //     return gv                             gv = R.matmul(x, lv)
 //                                           return gv
-// main takes, after its inputs, what main_transform_params gives: weights used as they are, then what was
-// computed of them, both in order.  A function that computes nothing of weights alone stays as it is.
+// After its inputs main takes the results of main_transform_params: weights that are used unchanged, then the
+// values computed from weights, both in order.  A function that computes nothing from
+// weights alone is not changed.
 #include <unordered_set>
 
 #include "tilewright/ir/walk.h"
@@ -28,7 +29,7 @@ void each_use(const Object* root, F&& visit) {
       [&](const DataflowVarNode* var) { visit(Expr(var)); });
 }
 
-// Calls with effects, and R.builtin.stop_lift_params.
+// True for calls with effects, and R.builtin.stop_lift_params.
 bool has_to_stay(const Expr& value) {
   bool stays = false;
   walk(value, [&](const CallNode* call) {
@@ -63,8 +64,7 @@ class Lifter {
   }
 
  private:
-  // In order: a binding whose variables are weights or lifted themselves, and whose dimensions weights
-  // define.
+  // Finds, in order, bindings whose variables are weights or lifted and whose dimensions weights define.
   void find_lifted() {
     Objects known;
     for (const Var& weight : weights_) {
@@ -96,7 +96,7 @@ class Lifter {
     return uses_any && !uses_other;
   }
 
-  // What is used outside of lifted bindings.
+  // Finds the lifted values that are used outside of lifted bindings.
   void find_outputs() {
     Objects used;
     auto use = [&](const Expr& var) { used.insert(var.get()); };
@@ -134,7 +134,7 @@ class Lifter {
     });
   }
 
-  // The function without lifted bindings; what they gave are parameters.
+  // The function without lifted bindings; their values are parameters.
   Function remaining() {
     std::vector<Var> params = inputs_;
     Substitution given;
@@ -188,7 +188,8 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
 
 }  // namespace
 
-extern constinit const PassInfo lift_transform_params_info = module_pass<run>(
-    "lift_transform_params", "What depends on weights alone is computed once, by <name>_transform_params.");
+extern constinit const PassInfo lift_transform_params_info =
+    module_pass<run>("lift_transform_params",
+                     "Moves computations on weights alone into <name>_transform_params, which runs once.");
 
 }  // namespace tilewright::relax

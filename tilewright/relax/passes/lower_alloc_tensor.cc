@@ -1,15 +1,10 @@
-// A tensor with memory of its own is a tensor at the beginning of a storage of its own.
-//
+// Replaces an allocated tensor by a tensor at the beginning of a storage allocated for it.
 //   lv = R.builtin.alloc_tensor(R.shape([5, 7]), f32, R.prim_value(0), R.str("global"))
-//
-// with f32 = R.dtype("float32") becomes
-//
-//   storage = R.memory.alloc_storage(R.shape([140]), R.prim_value(0), R.str("global"), f32)
-//
-//   lv = R.memory.alloc_tensor(storage, R.prim_value(0), R.shape([5, 7]), f32)
-//
-// Compiling does not run it: the machine makes a tensor with memory of its own in one step, and returns it
-// without a copy (docs/decisions/0013-one-lowered-form.md).
+//   ->  storage = R.memory.alloc_storage(R.shape([140]), R.prim_value(0), R.str("global"), f32)
+//       lv = R.memory.alloc_tensor(storage, R.prim_value(0), R.shape([5, 7]), f32)
+// where f32 = R.dtype("float32").
+// Compiling does not run this pass: the virtual machine makes a tensor with its own memory in one step, and
+// returns it without a copy (docs/decisions/0013-one-lowered-form.md).
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/memory/memory_ops.h"
@@ -48,6 +43,6 @@ Function run(const Function& func, const NoOptions&) {
 }  // namespace
 
 extern constinit const PassInfo lower_alloc_tensor_info = function_pass<FunctionNode, run>(
-    "lower_alloc_tensor", "Tensors with memory of their own lie in storages of their own.");
+    "lower_alloc_tensor", "Gives each allocated tensor a storage of its own.");
 
 }  // namespace tilewright::relax

@@ -1,12 +1,8 @@
-// Memory as the virtual machine is told of it.
-//   R.memory.alloc_storage(size, index, scope, dtype)     ->  R.vm.alloc_storage(size, index, dtype, scope)
-//
-//   R.memory.alloc_tensor(storage, offset, shape, dtype)  ->  R.vm.alloc_tensor(storage, offset, shape,
-//   dtype)
-//
-//   R.memory.kill_storage(storage)                        ->  R.vm.kill_object(storage)
-//
-//   R.memory.kill_tensor(x)                               ->  R.vm.kill_object(x)
+// Lowers memory statements to the operators of the virtual machine.
+//   R.memory.alloc_storage(size, index, scope, dtype)    -> R.vm.alloc_storage(size, index, dtype, scope)
+//   R.memory.alloc_tensor(storage, offset, shape, dtype) -> R.vm.alloc_tensor(storage, offset, shape, dtype)
+//   R.memory.kill_storage(storage)                       -> R.vm.kill_object(storage)
+//   R.memory.kill_tensor(x)                              -> R.vm.kill_object(x)
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/memory/memory_ops.h"
@@ -31,6 +27,6 @@ Function run(const Function& func, const NoOptions&) {
 }  // namespace
 
 extern constinit const PassInfo lower_runtime_builtin_info = function_pass<FunctionNode, run>(
-    "lower_runtime_builtin", "Storages, tensors in them and their ends are calls of the virtual machine.");
+    "lower_runtime_builtin", "Lowers memory statements to the operators of the virtual machine.");
 
 }  // namespace tilewright::relax

@@ -1,10 +1,10 @@
-// The operators that to_mixed_precision knows.
+// The lists of operators that to_mixed_precision uses.
 #pragma once
 #include <string_view>
 
 namespace tilewright::relax {
 
-/// Products: what instructions for numbers of 16 bits are for.
+/// Products, for which machines have instructions on 16-bit values.
 inline constexpr std::string_view kAlwaysOps[] = {"relax.matmul",
                                                   "relax.linear",
                                                   "relax.outer",
@@ -17,14 +17,14 @@ inline constexpr std::string_view kAlwaysOps[] = {"relax.matmul",
                                                   "relax.nn.conv1d_transpose",
                                                   "relax.nn.conv2d_transpose",
                                                   "relax.nn.conv3d_transpose"};
-/// Arithmetic without growth.
+/// Arithmetic whose results are not much larger than its operands.
 inline constexpr std::string_view kArithmeticOps[] = {
     "relax.add",           "relax.subtract",      "relax.multiply",     "relax.divide",   "relax.maximum",
     "relax.minimum",       "relax.where",         "relax.clip",         "relax.negative", "relax.abs",
     "relax.nn.relu",       "relax.nn.relu6",      "relax.nn.leakyrelu", "relax.nn.prelu", "relax.nn.dropout",
     "relax.nn.max_pool1d", "relax.nn.max_pool2d", "relax.nn.max_pool3d"};
 
-/// Elements as they are, elsewhere.
+/// Operators that move elements unchanged.
 inline constexpr std::string_view kMoves[] = {"relax.nn.pad",
                                               "relax.nn.pixel_shuffle",
                                               "relax.reshape",

@@ -1,8 +1,8 @@
-// Graph functions are in A-normal form, and every expression has its type.
+// Converts graph functions to A-normal form and infers the type of every expression.
 //   gv = R.add(R.exp(x), R.negative(x))
 //   ->  gv1 = R.exp(x); gv2 = R.negative(x); gv = R.add(gv1, gv2)
-// Programs that were parsed or built by a BlockBuilder are so already; what was put together from nodes may
-// not be.
+// Programs that were parsed or built by a BlockBuilder are in this form already; programs built from nodes
+// may not be.
 #include "tilewright/relax/build/block_builder.h"
 #include "tilewright/relax/pass.h"
 
@@ -17,6 +17,6 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo normalize_info =
-    module_pass<run>("normalize", "Operands of calls are leaves, and every expression has its type.");
+    module_pass<run>("normalize", "Binds operands of calls to variables and infers all types.");
 
 }  // namespace tilewright::relax

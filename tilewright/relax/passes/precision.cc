@@ -1,15 +1,16 @@
-// Matrix products and convolutions of float32 by instructions for bfloat16, as a policy says:
+// Computes float32 matrix products and convolutions with bfloat16 instructions, according to a policy:
 //   exact   in float32, the default
-//   bf16    operands are rounded to bfloat16 (to_mixed_precision.cc); convolutions that Winograd's sums do
-//           faster in float32 are not
-//   bf16x3  operands are sums of two bfloat16 values, and three of the four products are added
-//   bf16x6  of three values, six of the nine products
-//   bf16x9  of three values, all products; the last three where that takes less time than one of float32
+//   bf16    operands are rounded to bfloat16 (to_mixed_precision.cc), except for convolutions that are
+//           faster in float32 by Winograd's algorithm
+//   bf16x3  operands are sums of two bfloat16 values; three of the four products are added
+//   bf16x6  operands are sums of three values; six of the nine products are added
+//   bf16x9  operands are sums of three values; all products are added
+// The last three apply only where they take less time than one product in float32.
 //   gv = R.matmul(x, w)  ->  w1 = R.astype(w, "bfloat16")
 //                            w2 = R.astype(w - R.astype(w1, "float32"), "bfloat16")
 //                            gv = R.matmul_of_parts(x, [w1, w2], order=1)
-// Under the last three a value beyond the largest bfloat16 and an infinity become NaN.  docs/precision.md has
-// the errors.  Constants are split here, and not by fold_constant, which would interpret the casts.
+// With these policies a value beyond the largest bfloat16, or an infinity, becomes NaN.  docs/precision.md
+// has the errors.  Constants are split here, not by fold_constant, which would interpret the casts.
 // Source: Henry, Tang and Heinecke, Leveraging the bfloat16 Artificial Intelligence Datatype For
 // Higher-Precision Computations, arXiv 1904.06376
 #include <fmt/ranges.h>
@@ -43,19 +44,19 @@ constexpr std::string_view kPolicies[] = {"exact", "bf16", "bf16x3", "bf16x6", "
 struct Options {
   std::string policy = "exact";
   std::optional<int64_t> speedup = {};
-  bool has_tiles = false;  // follows from the target, or from `speedup` where that is given
+  bool has_tiles = false;  // follows from the target, or from `speedup` if that is given
   static constexpr auto fields() {
     return std::tuple{
         field<&Options::policy>("policy", "exact, bf16, bf16x3, bf16x6 or bf16x9"),
         field<&Options::speedup>("speedup",
-                                 "how many times as many products of bfloat16 as of float32 take a time; "
+                                 "number of bfloat16 products in the time of one float32 product; "
                                  "default: what the target has, 10 where none is known")};
   }
 };
 
-constexpr int64_t kSpeedupOfTiles = 8;  // no vectors have as much
+constexpr int64_t kSpeedupOfTiles = 8;  // no vector instructions reach it
 
-// Of how many parts operands are the sums, and which products of part a and part b are added: a + b <= order.
+// The number of parts of operands; the products of parts a and b with a + b <= order are added.
 struct Parts {
   int64_t count = 0, order = 0;
   int64_t num_products() const { return count == 2 ? 3 : order == 2 ? 6 : 9; }
@@ -65,7 +66,7 @@ Parts parts_of(std::string_view policy) {
   return policy == "bf16x6" ? Parts{3, 2} : Parts{3, 4};
 }
 
-// Rows, columns and summed terms of a product; extents that are open are 0.
+// The rows, columns and summed terms of a product; unknown extents are 0.
 struct ProductShape {
   int64_t rows = 0, columns = 0, terms = 0;
 };
@@ -77,7 +78,7 @@ int64_t extent_of(const Expr& x, int64_t dim) {
 }
 int64_t ndim_of(const Expr& x) { return type_of(x).as<TensorTypeNode>()->ndim; }
 
-// Nothing if the call is no product of float32, or a convolution in groups or whose channels are not last.
+// nullopt if the call is no float32 product, or a convolution with groups or without channels last.
 std::optional<ProductShape> product_shape(const CallNode* call) {
   const Expr result(call);
   if (call->args.size() != 2 || dtype_of(call->args[0]) != kFloat32 || dtype_of(call->args[1]) != kFloat32 ||
@@ -100,14 +101,14 @@ std::optional<ProductShape> product_shape(const CallNode* call) {
                       extent_of(w, ndim_of(w) - 2)};
 }
 
-// Where instructions for tiles are not filled, float32 takes less time, and is as exact.
+// True if the product fills matrix tiles; otherwise float32 takes less time and is at least as exact.
 bool fills_tiles(const ProductShape& shape) {
-  constexpr int64_t kLeastRows = 1 << 10;  // what open numbers of rows may be
+  constexpr int64_t kLeastRows = 1 << 10;  // assumed if the number of rows is unknown
   return tir::fills_matrix_tiles(shape.rows > 0 ? shape.rows : kLeastRows, shape.columns, shape.terms / 2) &&
          shape.terms % 2 == 0;
 }
 
-// `value` as a sum of bfloat16 values, the largest first.
+// `value` split into bfloat16 values whose sum it is, the largest first.
 std::vector<Expr> split(Expr value, int64_t count) {
   std::vector<Expr> parts{astype(value, DataType::bfloat16())};
   while (static_cast<int64_t>(parts.size()) < count) {
@@ -117,14 +118,14 @@ std::vector<Expr> split(Expr value, int64_t count) {
   return parts;
 }
 
-// The bits of the nearest bfloat16, of two the even one.
+// The bits of the nearest bfloat16; ties to even.
 uint16_t nearest_bfloat16(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   const uint32_t quiet = 0x40, half = 0x7fff + ((bits >> 16) & 1);
   return static_cast<uint16_t>(std::isnan(value) ? bits >> 16 | quiet : (bits + half) >> 16);
 }
 
-// The parts of a constant, one after the other: [parts, ..].
+// The parts of a constant, stacked: [parts, ..].
 runtime::Tensor split(const runtime::Tensor& constant, int64_t count) {
   const runtime::Tensor data = constant.compact();
   runtime::Shape shape{count};
@@ -143,7 +144,7 @@ runtime::Tensor split(const runtime::Tensor& constant, int64_t count) {
   return result;
 }
 
-// [..] as [parts, ..]
+// Stacks the parts of w: [..] -> [parts, ..].
 Expr stacked(const Expr& w, int64_t count) {
   if (const auto* constant = w.as<ConstantNode>()) return make_constant(split(constant->data, count));
   std::vector<Expr> parts = split(w, count);
@@ -173,9 +174,9 @@ void check(const Options& options) {
       .help("expected one of {}", fmt::join(kPolicies, ", "));
 }
 
-// A convolution that is Winograd's in float32 may take less time than all its products in bfloat16.  Its
-// transforms, which are not part of the work, count where channels are few; on tiles products of windows wait
-// for memory.
+// A convolution may take less time by Winograd's algorithm in float32 than all its products in bfloat16.  The
+// estimated work does not include Winograd's transforms, which matter if channels are few; on matrix tiles
+// direct convolutions wait for memory.
 bool is_winograd_faster(const Call& call, const Options& options, int64_t num_products,
                         const PassContext& context) {
   const double sure_gain = options.has_tiles ? 1.1 : 0.7;
@@ -188,7 +189,7 @@ bool is_winograd_faster(const Call& call, const Options& options, int64_t num_pr
                        sure_gain * static_cast<double>(num_products);
 }
 
-// Each call as `change(node, call)` gives it: `node` has its types, `call` the arguments as they are now.
+// `module` with each call replaced by change(node, call): `node` has its types, `call` its current arguments.
 template <class Change>
 IRModule with_calls(const IRModule& module, Change change) {
   return map_functions<FunctionNode>(module, [&](const Function& func) {
@@ -199,7 +200,8 @@ IRModule with_calls(const IRModule& module, Change change) {
   });
 }
 
-// With tile registers a first convolution is worth numbers that are zero.
+// Rewrites the first convolutions of networks over rows of values: with tile registers this is faster,
+// although some values are multiplied by zeros.
 IRModule with_convs_over_rows(const IRModule& module, const Options& options) {
   constexpr int64_t kTermsOfTile = 2 * tir::kMostTileGroups;
   if (!options.has_tiles) return module;
@@ -209,8 +211,9 @@ IRModule with_convs_over_rows(const IRModule& module, const Options& options) {
   });
 }
 
-// Of several rows; products of few are as fast as their weights are read, and those are half as large.  Terms
-// of images with one channel are the neighbours in a row, as conv_over_rows makes them.
+// True if tiles would not be filled by a product of several rows.  Products of few rows are limited by
+// reading their weights, which bfloat16 halves.  The terms of images with one channel are neighbours in a
+// row, as conv_over_rows arranges them.
 bool is_left_to_float32(const Call& call, const Options& options) {
   std::optional<ProductShape> shape = product_shape(call.get());
   if (shape && shape->terms == 1 && op_name(call.get()) == "relax.nn.conv2d" &&
@@ -220,8 +223,8 @@ bool is_left_to_float32(const Call& call, const Options& options) {
          (shape->rows >= tir::kLeastTileRows || shape->rows == 0);
 }
 
-// Whether tiles have so many rows that several products on them are faster than one of float32: a tile of 7
-// rows takes as long as one of 16, and a matrix that has one tile of rows as long as its weights are read.
+// True if tiles have enough rows that several products on them are faster than one in float32: a tile of 7
+// rows takes as long as one of 16, and a matrix with one tile of rows takes as long as reading its weights.
 bool are_tiles_tall(const Call& call, const ProductShape& shape, const Parts& parts) {
   if (shape.rows <= 0) return true;
   const int64_t rows = tir::divisor_up_to(shape.rows, tir::kMostTileRows);
@@ -243,7 +246,7 @@ IRModule run(const IRModule& module, const Options& given, PassContext& context)
       return is_left_to_float32(call, options) || is_winograd_faster(call, options, 1, context);
     });
   const Parts parts = parts_of(options.policy);
-  if (parts.num_products() >= *options.speedup) return module;  // one of float32 is sooner, and as exact
+  if (parts.num_products() >= *options.speedup) return module;  // float32 is faster and at least as exact
   return with_calls(module, [&](const Call& node, const Call& call) {
     const std::optional<ProductShape> shape = product_shape(node.get());
     const bool is_in_parts = shape && fills_tiles(*shape) && are_tiles_tall(node, *shape, parts) &&
@@ -255,6 +258,6 @@ IRModule run(const IRModule& module, const Options& given, PassContext& context)
 }  // namespace
 
 extern constinit const PassInfo precision_info = module_pass<run, Options>(
-    "precision", "Products of float32 are done in bfloat16 as the policy allows; exact: not at all.");
+    "precision", "Computes float32 products in bfloat16 where the policy allows it; exact: nowhere.");
 
 }  // namespace tilewright::relax

@@ -1,10 +1,10 @@
-// Constant weights of matmuls are rounded to int8 or int4, where reading them is what takes the time.
+// Rounds constant weights of matmuls to int8 or int4, where reading them limits the time.
 //   y = R.matmul(x, W)      W: float32 [k, n], constant
 //   ->  y = R.matmul(x, R.dequantize(q, s, 0, axis=0, block_size=group_size))
-//       s[g, j] = the largest of |W[rows of group g, j]| / 127 (int4: 7),  q = round(W / s)
-// Round to nearest, symmetric: a weight moves by at most half a step s.  docs/precision.md has the error of
-// products.  Weights of few bytes for each row of x (pass fuse_dequantize_matmul) stay as they are, and those
-// with an infinity or NaN.  Weights that a permute makes are none here: run fold_constant before.
+//       s[g, j] = max |W[rows of group g, j]| / 127 (int4: 7),  q = round(W / s)
+// Rounding is to nearest and symmetric: a weight changes by at most s / 2.  docs/precision.md has the error
+// of products.  Kept are weights with few bytes for each row of x (pass fuse_dequantize_matmul), weights with
+// an infinity or NaN, and weights that are not constants but permutes of them: run fold_constant before.
 #include <cmath>
 #include <map>
 
@@ -26,7 +26,7 @@ struct Options {
   int64_t min_bytes = 1 << 20;
   static constexpr auto fields() {
     return std::tuple{
-        field<&Options::dtype>("dtype", "float32 (weights stay as they are), int8 or int4"),
+        field<&Options::dtype>("dtype", "float32 (weights are not rounded), int8 or int4"),
         field<&Options::group_size>("group_size",
                                     "rows that share a scale, a multiple of 8; 0: all of a column "
                                     "for int8, 32 for int4"),
@@ -38,7 +38,7 @@ constexpr int64_t kGroupMultiple = 8, kDefaultGroup = 32;
 
 void check(const Options& options) {
   if (options.dtype != "float32" && options.dtype != "int8" && options.dtype != "int4")
-    throw UserError("there are no weights of \"{}\"", options.dtype)
+    throw UserError("weights cannot be rounded to \"{}\"", options.dtype)
         .help("expected one of float32, int8, int4");
   if (options.group_size < 0 || options.group_size % kGroupMultiple != 0)
     throw UserError("group_size is {}, expected a multiple of {}, or 0", options.group_size, kGroupMultiple);
@@ -49,7 +49,7 @@ struct Rounded {
   runtime::Tensor numbers, scale;
 };
 
-// Nothing if a weight is infinite or NaN.
+// nullopt if a weight is infinite or NaN.
 std::optional<Rounded> rounded(const std::vector<float>& weight, int64_t num_rows, int64_t num_columns,
                                int64_t group, DataType dtype) {
   const float most = dtype.bits == 4 ? 7 : 127;
@@ -67,7 +67,7 @@ std::optional<Rounded> rounded(const std::vector<float>& weight, int64_t num_row
       largest = std::max(largest, std::abs(value));
     }
   }
-  // zeros, and what a step of float32 cannot be small enough for, are 0 of any step
+  // zeros, and values whose step float32 cannot represent, are rounded to 0 with any step
   std::transform(steps, steps + num_groups * num_columns, steps,
                  [&](float largest) { return largest / most >= 0x1p-126F ? largest / most : 1.0F; });
   for (int64_t row = 0; row < num_rows; ++row) {
@@ -81,10 +81,10 @@ std::optional<Rounded> rounded(const std::vector<float>& weight, int64_t num_row
   return Rounded{numbers, scale};
 }
 
-/// What constants are rounded to, each once: weights of several products stay one.
+/// The rounded form of each constant: products that share a weight still share it.
 using RoundedWeights = std::map<const Object*, std::vector<Expr>>;
 
-// The dequantized weight of `call`; null if it stays as it is.
+// The dequantized weight of `call`; null if it is not rounded.
 Expr dequantized(const CallNode* call, const Options& options, RoundedWeights& known) {
   const auto* weight = op_name(call) == "relax.matmul" ? call->args[1].as<ConstantNode>() : nullptr;
   const Shape* x = weight ? known_shape(call->args[0]) : nullptr;
@@ -138,6 +138,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo quantize_weights_info = module_pass<run, Options>(
-    "quantize_weights", "Constant weights of matmuls are int8 or int4 where reading them takes the time.");
+    "quantize_weights",
+    "Rounds constant weights of matmuls to int8 or int4 where reading them limits the time.");
 
 }  // namespace tilewright::relax

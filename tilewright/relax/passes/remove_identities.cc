@@ -1,13 +1,13 @@
-// Operators that give their argument back are gone, and two moves in a row are one.
+// Removes operators that return their argument unchanged, and joins successive moves.
 //   dropout(x)[0], reshape(x, its shape), astype(x, its dtype), permute_dims(x, in order)      =>  x
 //   no_grad(x), end_checkpoint(x), hint_on_device(x), stop_lift_params(x)                      =>  x
 //   permute_dims(permute_dims(x, p), q)  =>  permute_dims(x, p[q]), or x
 //   permute_dims(x, p)                   =>  reshape(x, ...)  if p moves only dimensions of extent 1
 //   reshape(reshape(x, s), t)            =>  reshape(x, t)
-//   permutations with reshapes between   =>  one permutation of a view, if no part is cut across:
-//     channels that are shuffled         =>  reshape(permute_dims(reshape(x, [1, 56, 56, 4, 28]), ..), ..)
+//   permutations with reshapes between   =>  one permutation of a view, if no part is divided differently:
+//     a shuffle of channels              =>  reshape(permute_dims(reshape(x, [1, 56, 56, 4, 28]), ..), ..)
 //   x + 0, x - 0, x * 1, x / 1           =>  x    if the result has the type of x
-// Only what is exact to the bit: of floats x + 0.0 is not, since -0.0 + 0.0 is 0.0; x + -0.0 and x - 0.0 are.
+// Only bit-exact rules apply: x + 0.0 of floats stays, since -0.0 + 0.0 is 0.0; x + -0.0 and x - 0.0 go.
 #include <cmath>
 #include <cstring>
 #include <unordered_map>
@@ -36,7 +36,7 @@ bool all_equal(const runtime::Tensor& tensor, T expected) {
                      [&](T value) { return std::memcmp(&value, &expected, sizeof(T)) == 0; });
 }
 
-// Whether every element of `expr` is this very number; -0.0 is not 0.0.
+// True if every element of `expr` is exactly `number`; -0.0 is not 0.0.
 bool is_filled_with(const Expr& expr, double number) {
   const auto* constant = expr.as<ConstantNode>();
   if (!constant) return false;
@@ -57,7 +57,7 @@ bool is_integral(const Expr& expr) {
 
 class Simplifier {
  public:
-  // What binding `var` to `value` may be replaced by, or null.
+  // The expression that replaces `value`, or null.
   Expr simplified(const Expr& value) const {
     if (const auto* item = value.as<TupleGetItemNode>()) {
       const auto* source = definition(item->tuple);
@@ -81,7 +81,7 @@ class Simplifier {
   }
 
  private:
-  // The call that `var` is bound to, if its first argument can be seen where `var` can.
+  // The call that `var` is bound to, if its first argument is visible wherever `var` is.
   const CallNode* definition(const Expr& var) const {
     auto found = calls_.find(var.get());
     if (found == calls_.end() || found->second->args.empty()) return nullptr;
@@ -109,15 +109,15 @@ class Simplifier {
     return shorter ? shorter : Expr(joined);
   }
 
-  // Constant extents, of which none is 0.
+  // The extents of `expr` if they are constant and not 0.
   static std::optional<std::vector<int64_t>> extents_of(const Expr& expr) {
     std::optional<std::vector<int64_t>> extents = constant_shape(expr);
     const bool is_empty = extents && std::find(extents->begin(), extents->end(), 0) != extents->end();
     return is_empty ? std::nullopt : extents;
   }
 
-  // One permutation instead of `call`, a permutation by `axes` of what other moves give; null if there is
-  // only this one.
+  // One permutation that replaces `call`, a permutation by `axes` of the result of other moves; null if there
+  // are no other moves.
   Expr joined_moves(const CallNode* call, const std::vector<int64_t>& axes) const {
     std::vector<const CallNode*> before;  // last first
     for (const CallNode* move = definition(call->args[0]); move; move = definition(move->args[0])) {
@@ -125,7 +125,7 @@ class Simplifier {
       if ((name != "relax.permute_dims" && !is_reshape_like(name)) || !extents_of(move->args[0])) break;
       before.push_back(move);
     }
-    // from the longest way on that is one permutation
+    // try the longest sequence of moves first
     for (; !before.empty(); before.pop_back()) {
       Moves moves(*extents_of(before.back()->args[0]));
       if (op_name(before.back()) != "relax.permute_dims" || !follow(moves, before)) continue;
@@ -144,7 +144,7 @@ class Simplifier {
     });
   }
 
-  // The permutation of x, in place of `call`, of the same type
+  // The permutation of x that replaces `call`, with the same type.
   Expr as_one(const Expr& x, const Moves::Permutation& permutation, const CallNode* call) const {
     const Shape* shape = known_shape(Expr(call));
     if (!shape) return nullptr;
@@ -164,7 +164,7 @@ class Simplifier {
     return with(moved, [&](CallNode& n) { n.type = call->type; });
   }
 
-  // The reshape that a permutation is if the order of all elements stays; else null.
+  // The reshape that replaces a permutation that keeps the order of all elements; else null.
   Expr reshape_instead(const CallNode* call, const std::vector<int64_t>& axes) const {
     const Shape *from = known_shape(call->args[0]), *to = known_shape(Expr(call));
     if (!from || !to) return nullptr;
@@ -179,7 +179,7 @@ class Simplifier {
     return shorter ? shorter : Expr(view);
   }
 
-  // reshape(x, shape) in place of `call`, of the same type
+  // The reshape(x, shape) that replaces `call`, with the same type.
   static Call reshaped(const Expr& x, const Shape& shape, const CallNode* call) {
     const Expr wanted = shape_expr(shape);
     const Call result = call_op("relax.reshape", {x, wanted}, {}, call->span);
@@ -222,7 +222,7 @@ Function simplify(const Function& func) {
       const bool is_seen = is<DataflowVarNode>(node->var) || is<VarNode>(value);
       if (VarBaseNode::classof(*value) && is_seen) self.replace_uses(node->var.get(), value);
     }
-    // what became several moves is seen as the one that it was
+    // several moves that replace one are recorded as that one
     const auto* call = binding->value.as<CallNode>();
     const bool is_nested = call && !call->args.empty() && is<CallNode>(call->args[0]);
     simplifier.define(binding->var, is_nested ? before->value : binding->value);
@@ -242,6 +242,6 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo remove_identities_info = module_pass<run>(
-    "remove_identities", "No operator only gives its argument back; moves in a row are one.", 1);
+    "remove_identities", "Removes operators that return their argument, and joins successive moves.", 1);
 
 }  // namespace tilewright::relax

@@ -1,8 +1,8 @@
-// Fields of results that no call uses are not computed, in functions that only the module calls.
+// Removes fields of the results of private functions that no call uses.
 //   def helper(a): return (R.exp(a), R.log(a))         private
 //   t = cls.helper(x); gv = t[0]  ->  def helper(a): return R.exp(a);  t = cls.helper(x); gv = t
-// One field that is left is the result itself.  dead_code_elimination drops what was computed for the others,
-// canonicalize_bindings the other name.
+// If one field is left, it is the result itself.  dead_code_elimination drops the computation of the others,
+// canonicalize_bindings the other name of the result.
 #include <map>
 
 #include "tilewright/ir/rewrite.h"
@@ -14,7 +14,7 @@
 namespace tilewright::relax {
 namespace {
 
-// What `func` returns, field by field; none if it is not written as a tuple.
+// The fields that `func` returns; empty if its result is not written as a tuple.
 std::vector<Expr> results_of(const Function& func) {
   const auto* seq = func->body.as<SeqExprNode>();
   if (!seq) return {};
@@ -27,14 +27,15 @@ std::vector<Expr> results_of(const Function& func) {
   const auto* tuple = body.as<TupleNode>();
   if (!tuple) return {};
   for (const Expr& element : tuple->elements) {
-    if (is<DataflowVarNode>(element)) return {};  // is not seen where the function returns
+    if (is<DataflowVarNode>(element)) return {};  // not visible where the function returns
   }
   return tuple->elements;
 }
 
 using Used = std::map<std::string, std::vector<bool>>;
 
-// Which fields of the results of `names` calls use; a result that is used as a whole uses all.
+// The fields of the results of the functions `names` that calls use; using a result
+// as a whole uses all fields.
 Used used_fields(const IRModule& module, const std::set<std::string>& names) {
   Used used;
   for (const std::string& name : names) {
@@ -106,7 +107,7 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
       if (const auto found = used.find(name); found != used.end()) {
         fields_of[node->var.get()] = &found->second;
         const Call call(node->value.template as<CallNode>());
-        // its type is inferred anew
+        // the type is inferred anew
         return with(node, [&](VarBindingNode& binding) {
           binding.value = with(call, [](CallNode& fresh) { fresh.type = nullptr; });
         });
@@ -128,6 +129,6 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo remove_unused_outputs_info = module_pass<run>(
-    "remove_unused_outputs", "Functions that only the module calls compute no results that nobody uses.");
+    "remove_unused_outputs", "Removes unused results of functions that only the module calls.");
 
 }  // namespace tilewright::relax

@@ -1,7 +1,8 @@
-// Parameters that a function of the module does not use are gone, from its calls as well.
+// Removes unused parameters of private functions, and their arguments in calls.
 //   def helper(a, b): return R.exp(a)      private
 //   gv = cls.helper(x, y)  ->  gv = cls.helper(x)
-// One stays if it alone says what a symbolic dimension is.  Functions that are seen outside stay as they are.
+// A parameter stays if it alone defines a symbolic dimension.  Functions that are
+// visible outside are not changed.
 #include <map>
 #include <unordered_set>
 
@@ -21,7 +22,7 @@ std::unordered_set<const Object*> dims_defined(const std::vector<Var>& params) {
   return {dims.begin(), dims.end()};
 }
 
-// For each parameter whether it is needed.
+// True for each parameter that is needed.
 std::vector<bool> needed(const Function& func) {
   std::unordered_set<const Object*> used;
   walk(func->body, [&](const VarNode* var) { used.insert(var); });
@@ -95,8 +96,7 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
 
 }  // namespace
 
-extern constinit const PassInfo remove_unused_parameters_info =
-    module_pass<run>("remove_unused_parameters",
-                     "Functions that only the module calls have no parameters that they do not use.");
+extern constinit const PassInfo remove_unused_parameters_info = module_pass<run>(
+    "remove_unused_parameters", "Removes unused parameters of functions that only the module calls.");
 
 }  // namespace tilewright::relax

@@ -1,8 +1,8 @@
-// Functions of the registry are called by their own names, not by those that the module has for them.
+// Calls registered functions by their own names instead of the names that the module has for them.
 //   ext = R.ExternFunc("env.relu")       in the module
 //   gv = cls.ext(x)  ->  gv = R.call_packed("env.relu", x)
 //   gv = R.call_tir(cls.ext, (x,), ...)  ->  gv = R.call_dps_packed("env.relu", (x,), ...)
-// The module holds no such names afterwards.
+// Afterwards the module has no such names.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
@@ -19,7 +19,7 @@ Function resolved(const Function& func, const IRModule& module) {
       },
       [&](auto& self, const CallNode* node) -> Expr {
         const Call call = self.children(node);
-        if (is<ExternFuncNode>(call->op) && call->type_args.empty())  // which only the module's name had
+        if (is<ExternFuncNode>(call->op) && call->type_args.empty())  // only the module's name had its type
           return with(call, [](CallNode& changed) { changed.type_args = {changed.type}; });
         if (op_name(call.get()) != "relax.call_tir" || !is<ExternFuncNode>(call->args[0])) return call;
         return with(call, [](CallNode& changed) { changed.op = OpNode::make("relax.call_dps_packed"); });
@@ -41,6 +41,6 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo resolve_extern_funcs_info =
-    module_pass<run>("resolve_extern_funcs", "Functions of the registry are called by their own names.");
+    module_pass<run>("resolve_extern_funcs", "Calls registered functions by their own names.");
 
 }  // namespace tilewright::relax

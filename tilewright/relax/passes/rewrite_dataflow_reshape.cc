@@ -1,8 +1,8 @@
-// Calls of loop programs that only give the elements another shape are reshapes, which copy nothing.
+// Replaces calls of loop programs that only change the shape by reshape, which copies nothing.
 //   lv = R.call_tir(cls.view, (x,), out_sinfo=R.Tensor((2, 6), "float32"))   x: R.Tensor((3, 4), "float32")
 //   ->  lv = R.reshape(x, R.shape([2, 6]))
-// Only in dataflow blocks, where nothing writes into x or its view.  legalize_ops leaves reshapes alone; this
-// finds those that came as loop programs.
+// Only in dataflow blocks, where nothing writes into x or its view.  legalize_ops does not lower reshapes;
+// this pass finds those that were loop programs from the start.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
@@ -14,7 +14,7 @@
 namespace tilewright::relax {
 namespace {
 
-// The position of an element in row-major order; in the dtype of the indices, since casts hide arithmetic.
+// The row-major position of an element, in the dtype of the indices, because casts would hide arithmetic.
 PrimExpr flat(const std::vector<PrimExpr>& indices, const tir::Buffer& buffer) {
   if (indices.empty()) return extent_imm(0);
   PrimExpr position = indices[0];
@@ -39,7 +39,7 @@ bool can_prove_same(arith::Analyzer& analyzer, const PrimExpr& a, const PrimExpr
   return analyzer.can_prove_equal(a, tir::cast(a->dtype, b));
 }
 
-// Whether `func` writes element k of its input to element k of its output, for every k.
+// True if `func` writes element k of its input to element k of its output, for every k.
 bool is_reshape(const tir::PrimFunc& func) {
   if (func->buffers.size() != 2 || !func->buffers[0] || !func->buffers[1]) return false;
   const tir::Buffer &from = func->buffers[0], &to = func->buffers[1];
@@ -51,7 +51,7 @@ bool is_reshape(const tir::PrimFunc& func) {
   arith::Analyzer analyzer;
   size_t next = 0;
   for (const tir::IterVar& axis : block->iter_vars) {
-    // one axis for each dimension written, over all of it
+    // one axis for each written dimension, covering all of it
     const bool covers = next < store->indices.size() && store->indices[next].get() == axis->var.get() &&
                         tir::is_zero(axis->dom->min) &&
                         can_prove_same(analyzer, axis->dom->extent, to->shape[next]);
@@ -97,6 +97,6 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo rewrite_dataflow_reshape_info = module_pass<run>(
-    "rewrite_dataflow_reshape", "Calls of loop programs that only reshape are R.reshape, without a copy.");
+    "rewrite_dataflow_reshape", "Replaces loop programs that only reshape by R.reshape, without a copy.");
 
 }  // namespace tilewright::relax

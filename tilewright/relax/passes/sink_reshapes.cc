@@ -1,9 +1,11 @@
-// Elementwise work on a view of what a product gives is done before the view, in one kernel with the product.
+// Moves views of a product's result behind the elementwise operators that follow, so that these can be fused
+// with the product.
 //   a = R.matmul(x, w); b = R.reshape(a, (1, 99, 64)); y = R.add(b, r)      a: [99, 64]   r: [1, 99, 64]
 //   ->  t = R.reshape(r, (99, 64)); s = R.add(a, t); y = R.reshape(s, (1, 99, 64))
-// Exporters put such views around Gemm.  Shapes must be known; what else is read is a view of that shape too,
-// has one element or only dimensions that both shapes end with, or is no constant and there before the
-// product (work on what is made of it later, as in norms, does not stand in its kernel).
+// Exporters put such views around Gemm.  Shapes must be known.  Each other operand must be a view of the
+// inner shape, have one element or only the trailing dimensions that both shapes share, or be a non-constant
+// value defined before the product (an operand computed from the product, as in norms,
+// could not be in its kernel).
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -25,14 +27,14 @@ bool is_one_element(const Extents& extents) {
   return std::all_of(extents.begin(), extents.end(), [](int64_t extent) { return extent == 1; });
 }
 
-// How many dimensions `a` and `b` have in common at the end.
+// The number of trailing dimensions that `a` and `b` have in common.
 size_t num_common(const Extents& a, const Extents& b) {
   const auto differ = std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend());
   return static_cast<size_t>(differ.first - a.rbegin());
 }
 
-// Whether element n of the result is made of element n of arguments of its shape, whatever the shape is: no
-// argument and no attribute says one, or an axis.
+// True if element n of the result depends only on elements n of arguments of its shape, whatever that shape
+// is: no argument or attribute is a shape or an axis.
 bool is_elementwise(const CallNode* call) {
   const OpInfo* info = op_of(call);
   if (!info || info->pattern > FusePattern::kBroadcast || !info->lower) return false;
@@ -74,7 +76,7 @@ class Sinker {
     }
   }
 
-  // Where the product stands that `expr` is, or elementwise work on it.
+  // The position of the product that `expr` is, or that it follows elementwise.
   std::optional<size_t> product_of(const Expr& expr) const {
     const auto found = products_.find(expr.get());
     return found == products_.end() ? std::nullopt : std::optional(found->second);
@@ -85,13 +87,13 @@ class Sinker {
     return found == places_.end() || found->second < place;
   }
 
-  // What `expr` is a view of; null: it is none of what follows a product.
+  // The value that `expr` is a view of; null if that does not follow a product.
   Expr viewed(const Expr& expr) const {
     const auto found = views_.find(expr.get());
     return found == views_.end() ? Expr() : found->second;
   }
 
-  // The view of the same work on what its arguments are views of; null if it stays.
+  // The view of the same operation on the values that its arguments are views of; null if it must stay.
   Expr sunk(const CallNode* call) {
     const std::optional<Extents> shape = constant_shape(Expr(call));
     if (!shape || !is_elementwise(call)) return nullptr;
@@ -114,7 +116,7 @@ class Sinker {
   }
 
   // The arguments of `call`, whose result has the shape `outer`, for a result of the shape `inner`; new views
-  // of those that are there before `product` are bound in `views`.
+  // of values defined before `product` are added to `views`.
   std::optional<std::vector<Expr>> args_in(const CallNode* call, const Extents& outer, const Extents& inner,
                                            size_t product, std::vector<Binding>* views) const {
     std::vector<Expr> args;
@@ -156,9 +158,9 @@ class Sinker {
   }
 
   std::vector<Binding> bindings_;
-  std::unordered_map<const Object*, size_t> places_;    // of variables, among the bindings
-  std::unordered_map<const Object*, size_t> products_;  // of variables that follow one, where it stands
-  std::unordered_map<const Object*, Expr> views_;       // of variables, what they are views of
+  std::unordered_map<const Object*, size_t> places_;    // positions of bindings, by variable
+  std::unordered_map<const Object*, size_t> products_;  // position of the product that a variable follows
+  std::unordered_map<const Object*, Expr> views_;       // the values that variables are views of
 };
 
 Function run(const Function& func, const NoOptions&) {
@@ -171,6 +173,6 @@ Function run(const Function& func, const NoOptions&) {
 }  // namespace
 
 extern constinit const PassInfo sink_reshapes_info = function_pass<FunctionNode, run>(
-    "sink_reshapes", "Elementwise work follows products before views do.", 2);
+    "sink_reshapes", "Moves views of products behind elementwise operators.", 2);
 
 }  // namespace tilewright::relax

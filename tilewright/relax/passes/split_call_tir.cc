@@ -1,9 +1,9 @@
-// A call of a loop program of several stages becomes a call for each of them.
+// Splits the call of a loop program with several stages into one call per stage.
 //   y = R.call_tir(cls.exp_add, (x,), ...)     exp_add: T = exp(x); y = T + x
 //   ->  lv = R.call_tir(cls.exp_add_0, (x,), ...); y = R.call_tir(cls.exp_add_1, (lv, x), ...)
-// The inverse of fuse_tir: so that one of the stages can be replaced, by a library or by hand.  A stage is a
-// statement of the root block; stages that write one buffer stay together.  Left alone: programs with other
-// arguments than tensors, with several outputs, or with views of buffers.
+// The inverse of fuse_tir, so that one of the stages can be replaced by a library or by hand.  A stage is a
+// statement of the root block; stages that write the same buffer stay together.  Not split: programs with
+// arguments other than tensors, with several outputs, or with views of buffers.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -29,7 +29,7 @@ struct Options {
   }
 };
 
-// Statements of the root block that write one buffer, and what they read.
+// Statements of the root block that write one buffer, and the buffers they read.
 struct Stage {
   std::vector<Stmt> stmts;
   std::vector<Buffer> reads;
@@ -40,7 +40,7 @@ void add_once(std::vector<Buffer>& list, const Buffer& buffer) {
   if (std::find(list.begin(), list.end(), buffer) == list.end()) list.push_back(buffer);
 }
 
-// Nothing if a statement writes several buffers.
+// nullopt if a statement writes several buffers.
 std::optional<Stage> stage_of(const Stmt& stmt) {
   Stage stage;
   stage.stmts.push_back(stmt);
@@ -57,7 +57,7 @@ std::optional<Stage> stage_of(const Stmt& stmt) {
   return stage;
 }
 
-// The stages of `func` in order; none if it is to be left alone.
+// The stages of `func` in order; empty if it cannot be split.
 std::vector<Stage> stages_of(const tir::PrimFunc& func) {
   const auto* root = func->body.as<tir::BlockRealizeNode>();
   const auto* stmts = root ? root->block->body.as<tir::SeqStmtNode>() : nullptr;
@@ -78,7 +78,7 @@ std::vector<Stage> stages_of(const tir::PrimFunc& func) {
     stages.back().stmts.push_back(stmt);
     for (const Buffer& read : stage->reads) add_once(stages.back().reads, read);
   }
-  for (Stage& stage : stages) std::erase(stage.reads, stage.write);  // a reduction reads what it has so far
+  for (Stage& stage : stages) std::erase(stage.reads, stage.write);  // a reduction reads its partial result
   const bool ends_with_output = !stages.empty() && stages.back().write == func->buffers.back();
   return stages.size() > 1 && ends_with_output ? stages : std::vector<Stage>{};
 }
@@ -243,6 +243,6 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo split_call_tir_info = module_pass<run, Options>(
-    "split_call_tir", "A loop program of several stages is called as one program for each.");
+    "split_call_tir", "Splits loop programs of several stages into one program per stage.");
 
 }  // namespace tilewright::relax

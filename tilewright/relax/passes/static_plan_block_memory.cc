@@ -1,10 +1,10 @@
-// Tensors that do not outlive the call lie in one storage, at places that no other tensor has while they
-// live.
+// Places tensors that do not outlive the call in one storage, such that tensors live at the same time do not
+// overlap.
 //   lv = R.builtin.alloc_tensor(R.shape([5, 7]), ...)
 //   ->  storage = R.memory.alloc_storage(R.shape([192]), R.prim_value(0), R.str("global"), R.dtype("uint8"))
 //       lv = R.memory.alloc_tensor(storage, R.prim_value(0), R.shape([5, 7]), R.dtype("float32"))
-// Left alone: tensors that are returned or that a registry function sees, which may keep them; tensors of
-// symbolic size, unless the attribute tir_var_upper_bound says how large their dimensions get.
+// Not placed: tensors that are returned or passed to a registry function, which may keep them; tensors of
+// symbolic size, unless the attribute tir_var_upper_bound limits their dimensions.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/memory/memory_ops.h"
@@ -14,7 +14,7 @@
 namespace tilewright::relax {
 namespace {
 
-// By variable of an allocation: the offset of its tensor.
+// The offset of each allocated tensor, by variable.
 using Offsets = std::unordered_map<const VarBaseNode*, int64_t>;
 
 MemoryPlan plan(const Function& func, const IRModule& module, Offsets* offsets) {
@@ -77,6 +77,6 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo static_plan_block_memory_info =
-    module_pass<run>("static_plan_block_memory", "Tensors that do not outlive a call share one storage.");
+    module_pass<run>("static_plan_block_memory", "Places tensors that do not outlive a call in one storage.");
 
 }  // namespace tilewright::relax

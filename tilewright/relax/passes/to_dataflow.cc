@@ -1,9 +1,9 @@
-// Bindings without effect stand in dataflow blocks, where later passes may move, join and drop them.
+// Moves bindings without effects into dataflow blocks, where later passes may move, join and drop them.
 //   lv = R.exp(x); R.call_packed("log", lv); gv = R.add(lv, x); gv1 = R.exp(gv)
 //   ->  with R.dataflow(): lv = R.exp(x)
 //       R.call_packed("log", lv)
 //       with R.dataflow(): gv = R.add(lv, x); gv1 = R.exp(gv)
-// Blocks that follow each other are one.  Variables keep their kind; branches and casts stay outside.
+// Successive blocks are joined.  Variables keep their kind; branches and casts stay outside.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/infer/purity.h"
 #include "tilewright/relax/memory/liveness.h"
@@ -19,7 +19,7 @@ bool is_pure_binding(const Binding& binding, const IRModule& module) {
   return !call || is_pure_call(call, module.get());
 }
 
-// The bindings of `blocks` in order, as the fewest blocks.
+// The bindings of `blocks` in order, in as few blocks as possible.
 std::vector<BindingBlock> regrouped(const std::vector<BindingBlock>& blocks, const IRModule& module) {
   std::vector<BindingBlock> result;
   std::vector<Binding> open;
@@ -65,6 +65,6 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo to_dataflow_info =
-    module_pass<run>("to_dataflow", "Bindings without effect stand in dataflow blocks.", 1);
+    module_pass<run>("to_dataflow", "Moves bindings without effects into dataflow blocks.", 1);
 
 }  // namespace tilewright::relax

@@ -1,18 +1,18 @@
-// float32 work that is worth it is done in float16 or bfloat16; what a function takes and gives stays
-// float32.
+// Computes float32 operators in float16 or bfloat16 where it is worth it; parameters and results of functions
+// stay float32.
 //   always  matmul, linear, outer, einsum, convolutions, attention: arguments are converted, sums have
 //           out_dtype
 //   follow  elementwise arithmetic without growth, max pooling, moves: in low precision if every use of the
-//           result is, so that a value is converted once and no result loses digits it was to keep
+//           result is, so that a value is converted once and no result loses digits that its users need
 //   never   everything else: exponentials, sums, means, norms, softmax, losses
 //   lv = R.nn.relu(x)               ->  lv = R.astype(x, "float16");  lv1 = R.nn.relu(lv)
 //   gv = R.matmul(lv, w)                lv2 = R.astype(w, "float16")
 //                                       gv = R.matmul(lv1, lv2, out_dtype="float32")
-// Works on dataflow blocks, those in branches too.  The policy bf16 differs:
+// Works on dataflow blocks, also in branches.  The policy bf16 differs:
 //   - it works on other blocks as well, where only the operators of the first list are converted
-//   - arithmetic is done in float32, which is what kernels have in registers, and attention, too
-//   - what is rounded for a product is stored so, and read so by arithmetic on results of products: by the
-//     sum of a residual connection
+//   - arithmetic stays in float32, which kernels have in registers anyway, and so does attention
+//   - a value that is rounded for a product is stored rounded, and arithmetic on results of products (the
+//     sum of a residual connection) reads it so
 // Source: Micikevicius et al., arXiv 1710.03740
 #include <algorithm>
 #include <unordered_map>
@@ -37,9 +37,10 @@ struct Options {
   std::vector<std::string> low_inputs, always, follow, never;
   static constexpr auto fields() {
     return std::tuple{
-        field<&Options::dtype>("dtype", "what is computed in: float16 or bfloat16"),
-        field<&Options::out_dtype>("out_dtype", "of the sums of matmuls and convolutions: float32, or dtype"),
-        field<&Options::low_inputs>("low_inputs", "parameters that the functions take in dtype"),
+        field<&Options::dtype>("dtype", "dtype of the computation: float16 or bfloat16"),
+        field<&Options::out_dtype>("out_dtype",
+                                   "dtype of the sums of matmuls and convolutions: float32, or dtype"),
+        field<&Options::low_inputs>("low_inputs", "parameters whose type becomes dtype"),
         field<&Options::always>("always", "operators to add to that list, e.g. [\"relax.multiply\"]"),
         field<&Options::follow>("follow", "operators to add to that list"),
         field<&Options::never>("never", "operators to add to that list")};
@@ -67,7 +68,7 @@ void check(const Options& options) {
   }
 }
 
-// Whether all tensors of the type are float32: what is converted.
+// True if all tensors of the type are float32, which is what is converted.
 bool is_float32(const Type& type) {
   if (const auto* tensor = type.as<TensorTypeNode>()) return tensor->dtype == kFloat32;
   const auto* tuple = type.as<TupleTypeNode>();
@@ -75,7 +76,7 @@ bool is_float32(const Type& type) {
          std::all_of(tuple->elements.begin(), tuple->elements.end(), is_float32);
 }
 
-// Whether the call gives float32, of an operand that is: others are left as they are.
+// True if the call returns float32 and has a float32 operand; other calls are not changed.
 bool has_float32(const CallNode* call) {
   return is_float32(type_of(Expr(call))) &&
          std::any_of(call->args.begin(), call->args.end(),
@@ -84,7 +85,7 @@ bool has_float32(const CallNode* call) {
 
 class MixedPrecision {
  public:
-  /// is_kept  for the policy bf16: which calls stay in float32
+  /// is_kept  for the policy bf16: true for calls that stay in float32
   MixedPrecision(const IRModule& module, const Options& options, const CallTest* is_kept)
       : builder_(module), options_(options), is_kept_(is_kept) {}
 
@@ -112,7 +113,7 @@ class MixedPrecision {
     const auto* call = value.as<CallNode>();
     const std::string_view name = call ? op_name(call) : std::string_view();
     if (is_kept_ && call && (name.starts_with("relax.nn.attention") || (*is_kept_)(Call(call))))
-      return Choice::kNever;  // blocks of queries are computed in float32
+      return Choice::kNever;  // attention in blocks of queries computes in float32
     if (contains(options_.never, name)) return Choice::kNever;
     if (contains(options_.always, name)) return has_float32(call) ? Choice::kAlways : Choice::kNever;
     if (contains(options_.follow, name)) return Choice::kFollow;
@@ -122,7 +123,7 @@ class MixedPrecision {
     return is_kept_ ? Choice::kArithmetic : Choice::kFollow;
   }
 
-  // ---- what products and arithmetic on them give: such values are rounded anyway
+  // ---- results of products and of arithmetic on them: such values are rounded anyway
 
   void find_results_of_products(const SeqExprNode* seq) {
     for (const BindingBlock& block : seq->blocks) {
@@ -146,7 +147,7 @@ class MixedPrecision {
     return found;
   }
 
-  // ---- which values are wanted in low precision: backwards, uses before definitions
+  // ---- values needed in low precision: visited in reverse, uses before definitions
 
   void decide(const SeqExprNode* seq) {
     count_uses(seq->body, Wanted::kHigh, seq);
@@ -180,7 +181,7 @@ class MixedPrecision {
                  block.get());
     }
   }
-  // reader  the block in which `expr` stands, or what else reads it
+  // reader  the block that `expr` is in, or another reader of it
   void count_uses(const Expr& expr, Wanted wanted, const Object* reader) {
     auto count = [&](const Object* var) {
       Use& use = uses_[var];
@@ -191,7 +192,7 @@ class MixedPrecision {
     };
     walk(expr, [&](const VarNode* var) { count(var); }, [&](const DataflowVarNode* var) { count(var); });
   }
-  // Whether the value may have another dtype: nobody outside of the block reads it.
+  // True if the value may have another dtype, because it is not used outside of the block.
   bool is_local(const AnyVar& var, const BindingBlock& block) const {
     if (is<DataflowVarNode>(var)) return true;
     const auto use = uses_.find(var.get());
@@ -200,7 +201,7 @@ class MixedPrecision {
   }
   bool is_changed(const BindingBlock& block) const { return is_kept_ || is<DataflowBlockNode>(block); }
 
-  // ---- writing it
+  // ---- rewriting
 
   std::vector<Var> low_params(const std::vector<Var>& params) {
     std::vector<Var> result;
@@ -233,7 +234,7 @@ class MixedPrecision {
         keep(binding, high(binding->value));
     }
     if (is_dataflow) builder_.end_dataflow();
-    // what was converted in this block is not seen in the next one
+    // values converted in this block are not visible in the next one
     for (auto* known : {&low_, &high_})
       std::erase_if(*known, [](const auto& entry) { return is<DataflowVarNode>(entry.second); });
   }
@@ -249,7 +250,7 @@ class MixedPrecision {
       node.false_branch = otherwise;
     });
   }
-  // A branch; what is converted in it is not seen outside.
+  // A branch; values converted in it are not visible outside.
   Expr converted(const Expr& branch) {
     const auto low = low_, high_again = high_;
     const auto* seq = branch.as<SeqExprNode>();
@@ -287,7 +288,7 @@ class MixedPrecision {
     }
   }
 
-  // The same variable for `value`, which has its type.
+  // Binds the same variable to `value`, which has its type.
   void keep(const Binding& binding, const Expr& value) {
     if (value == binding->value) {
       builder_.emit_normalized(binding);
@@ -299,7 +300,7 @@ class MixedPrecision {
     }
   }
 
-  // What was computed in float32, rounded: nobody wants more.
+  // Rounds a value computed in float32, because no use needs more.
   void store_low(const VarBinding& binding, const Expr& value) {
     const AnyVar exact = builder_.emit(value, binding->var->name_hint + "_exact");
     low_[binding->var.get()] = builder_.emit(astype(exact, options_.dtype), binding->var->name_hint);
@@ -320,7 +321,7 @@ class MixedPrecision {
     return with(Tuple(value.as<TupleNode>()), [](TupleNode& node) { node.type = nullptr; });
   }
 
-  // `expr`, an operand or a tuple of them, with float32 values in low precision.
+  // `expr`, an operand or a tuple of operands, with float32 values converted to low precision.
   Expr low(const Expr& expr, bool is_operand) {
     if (const auto* tuple = expr.as<TupleNode>())
       return with(Tuple(tuple), [&](TupleNode& node) {
@@ -334,7 +335,7 @@ class MixedPrecision {
     if (const auto* constant = expr.as<ConstantNode>()) return rounded(constant);
     return low_[expr.get()] = builder_.emit(astype(expr, options_.dtype));
   }
-  // The same in float32 again.
+  // The same converted back to float32.
   Expr high(const Expr& expr) {
     return rewrite(
         expr, [&](auto&, const VarNode* var) -> Expr { return high_of(Expr(var)); },
@@ -397,6 +398,6 @@ IRModule to_bfloat16(const IRModule& module, const CallTest& is_kept) {
 }
 
 extern constinit const PassInfo to_mixed_precision_info = module_pass<run, Options>(
-    "to_mixed_precision", "Matrix products and convolutions are done in float16 or bfloat16.");
+    "to_mixed_precision", "Computes matrix products and convolutions in float16 or bfloat16.");
 
 }  // namespace tilewright::relax

@@ -1,7 +1,8 @@
-// Dataflow blocks are plain ones, and their variables plain variables: the inverse of to_dataflow.
+// Turns dataflow blocks into plain blocks, and their variables into plain variables:
+// the inverse of to_dataflow.
 //   with R.dataflow(): lv = R.exp(x); gv = R.negative(lv); R.output(gv)
 //   ->  lv = R.exp(x); gv = R.negative(lv)
-// Plain blocks that follow each other are one.
+// Successive plain blocks are joined.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/pass.h"
 
@@ -49,6 +50,6 @@ Function run(const Function& func, const NoOptions&) { return to_non_dataflow(fu
 }  // namespace
 
 extern constinit const PassInfo to_non_dataflow_info = function_pass<FunctionNode, run>(
-    "to_non_dataflow", "Bindings of dataflow blocks stand in plain blocks, with plain variables.");
+    "to_non_dataflow", "Turns dataflow blocks into plain blocks, with plain variables.");
 
 }  // namespace tilewright::relax

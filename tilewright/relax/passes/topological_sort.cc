@@ -1,8 +1,8 @@
-// Bindings of dataflow blocks stand in another order that computes the same.
-//   depth-first    a value right before what needs it first: few values live at once
-//   breadth-first  values that need the same number of steps next to each other
-// A block with call_tir_inplace stays.  From the inputs a binding stands as soon as it can, from the outputs
-// only when it is needed.
+// Reorders the bindings of dataflow blocks without changing the result.
+//   depth-first    a value right before its first use: few values are live at once
+//   breadth-first  values with the same number of steps next to each other
+// A block with call_tir_inplace is not changed.  from-inputs places a binding as early as possible,
+// from-outputs as late as possible.
 #include <algorithm>
 #include <unordered_map>
 
@@ -23,7 +23,7 @@ struct Options {
   }
 };
 
-// Which bindings of a block need which others, by position.
+// The dependencies between the bindings of a block, by position.
 struct Graph {
   explicit Graph(const std::vector<Binding>& bindings) : needs(bindings.size()), users(bindings.size()) {
     std::unordered_map<const Object*, size_t> defined_at;  // variables and dimensions
@@ -48,8 +48,8 @@ struct Graph {
 
 using Lists = std::vector<std::vector<size_t>>;
 
-// Positions such that everything in `wait` of one comes before it; of those that can come next, what the last
-// one made possible goes first (depth first), or what was possible first.
+// An order of positions in which all positions in `wait` of one come before it.  Of those that are ready,
+// depth first takes one that the last position has made ready; otherwise the one that has been ready longest.
 std::vector<size_t> sorted(const Lists& wait, const Lists& follow, bool depth_first) {
   std::vector<size_t> num_missing, open, result;
   for (size_t n = 0; n < wait.size(); ++n) {
@@ -71,7 +71,7 @@ std::vector<size_t> sorted(const Lists& wait, const Lists& follow, bool depth_fi
   return result;
 }
 
-// The same graph with its positions counted from the end.
+// The same graph with positions counted from the end.
 Lists mirrored(const Lists& lists) {
   const size_t last = lists.size() - 1;
   Lists result(lists.size());
@@ -98,7 +98,7 @@ Function run(const Function& func, const Options& options) {
     throw UserError("direction is \"{}\", expected \"from-inputs\" or \"from-outputs\"", options.direction);
   return rewrite(func, [&](auto& self, const DataflowBlockNode* node) -> DataflowBlock {
     const DataflowBlock block = self.children(node);
-    bool writes_arguments = false;  // who reads them may not come later
+    bool writes_arguments = false;  // calls that read them must not move behind it
     walk(block, [&](const CallNode* call) { writes_arguments |= op_name(call) == "relax.call_tir_inplace"; });
     if (writes_arguments) return block;
     std::vector<Binding> bindings;
@@ -111,6 +111,6 @@ Function run(const Function& func, const Options& options) {
 }  // namespace
 
 extern constinit const PassInfo topological_sort_info = function_pass<FunctionNode, run, Options>(
-    "topological_sort", "Bindings of dataflow blocks stand in the order that is asked for.");
+    "topological_sort", "Reorders the bindings of dataflow blocks.");
 
 }  // namespace tilewright::relax

@@ -1,11 +1,12 @@
-// Convolutions with windows of 3 x 3 have 16 multiplications for four results, or 36 for sixteen, where they
-// had 36 and 144.
+// Computes 3 x 3 convolutions by Winograd's algorithm, with 16 multiplications for four results or 36 for
+// sixteen, instead of 36 and 144.
 //   y = R.nn.conv2d(x, W, padding=1, data_layout="NHWC", kernel_layout="HWIO")      W a constant
 //   ->  y = R.nn.conv2d_winograd(x, U, padding=(1, 1, 1, 1))      U[:, :, c, o] = G @ W[:, :, c, o] @ G.T
-// Where channels are many, so that the transforms cost less than what is saved, and images not so small that
-// reading the larger weights costs more.  Of float32 only: results by four are nearer to those of exact
-// arithmetic than sums in order, since each has fewer terms; by sixteen errors are about twice those of sums
-// in order (tests/relax/passes/test_winograd.py).  An infinity or NaN spreads to all results of a tile.
+// Applies where there are many channels, so that the transforms cost less than the multiplications saved, and
+// where images are not so small that reading the larger weights costs more.  float32 only: with tiles of four
+// results the errors are smaller than those of direct convolution, since each sum has fewer terms; with tiles
+// of sixteen they are about twice as large (tests/relax/passes/test_winograd.py).  An infinity or NaN spreads to
+// all results of a tile.
 // Source: arXiv 1509.09308, F(2x2, 3x3) and F(4x4, 3x3)
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/build/block_builder.h"
@@ -76,6 +77,6 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo winograd_info = module_pass<run, Options>(
-    "winograd", "Convolutions with windows of 3 x 3 and many channels are Winograd's.", 2);
+    "winograd", "Computes 3 x 3 convolutions of many channels by Winograd's algorithm.", 2);
 
 }  // namespace tilewright::relax

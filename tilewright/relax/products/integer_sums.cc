@@ -10,7 +10,7 @@
 namespace tilewright::relax {
 namespace {
 
-// Channels to which it costs little to add some.
+// Up to this number of channels it costs little to add some.
 constexpr int64_t kFewChannels = 4;
 constexpr int64_t kGroup = 4;  // bytes that instructions add at once
 
@@ -26,7 +26,7 @@ Expr with_more(const Expr& x, const std::vector<int64_t>& width, int64_t value) 
   return call_op("relax.nn.pad", {x}, attrs);
 }
 
-// Moves the padding of a convolution, other than zeros, from `attrs` to the image, and adds channels that are
+// Moves padding other than zeros from the attributes of a convolution to its image, and adds the channels
 // missing in a group if they are few.
 void pad_operands(const topi::ConvOptions& conv, Expr& x, Expr& weight, int64_t zero, const Product& product,
                   AttrMap& attrs) {
@@ -58,7 +58,7 @@ Expr moved_by(const Expr& x, int64_t moved, DataType dtype) {
                 dtype);
 }
 
-// zero * the sum of each output's weights, as it broadcasts to the result
+// zero * (the sum of each output's weights), in a shape that broadcasts to the result
 Expr correction(const Expr& weight, const Product& product, int64_t zero) {
   std::vector<int64_t> axes, shape(product.ndim, 1);
   for (size_t axis = 0; axis < product.weight_shape.size(); ++axis) {

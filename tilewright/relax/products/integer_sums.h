@@ -1,4 +1,4 @@
-// Products of bytes, summed in int32: matmul and convolutions with a weight of int8.
+// Products of bytes accumulated in int32: matmul and convolutions with an int8 weight.
 #pragma once
 #include <optional>
 
@@ -7,31 +7,31 @@
 namespace tilewright::relax {
 inline const DataType kInt8 = DataType::int_(8), kUint8 = DataType::uint(8);
 
-/// Where a product has its weight's outputs, and what it sums.
+/// The dimensions of a product's outputs, and what it sums.
 struct Product {
   size_t ndim = 0, channel = 0;  // of the result
-  size_t weight_axis = 0;        // of the weight: outputs
+  size_t weight_axis = 0;        // the dimension of the weight's outputs
   std::vector<int64_t> weight_shape;
   int64_t num_outputs() const { return weight_shape[weight_axis]; }
   int64_t num_terms() const;
 };
 
-/// What `call` multiplies and sums; nothing if it is no convolution and no matmul by one matrix, or extents
-/// of its weight or the number of dimensions of its result are not known.
+/// The product that `call` computes; nullopt if it is no convolution and no matmul with one matrix, or if
+/// extents of its weight or the number of dimensions of its result are unknown.
 std::optional<Product> product_of(const CallNode* call);
 
-/// Numbers that stand for values - zero.
+/// Bytes that represent the values (bytes - zero).
 struct Bytes {
   Expr values;
   DataType dtype;  // int8 or uint8
   int64_t zero = 0;
 };
 
-/// What the zero point of the same numbers is more if they are kept as `to`.
+/// The number added to the zero point when the same values are stored as `to`.
 int64_t zero_offset(DataType from, DataType to);
 
-/// The sums, in int32, of (x - zero) * weight that `call` makes of its arguments; `x` is multiplied as
-/// `activations`.  The call's own padding is `zero`, of which a convolution sees nothing.
+/// The int32 sums of (x - zero) * weight that `call` computes of its arguments; `x` is multiplied as
+/// `activations`.  Padding of the call counts as `zero`, so that it adds nothing to the sums.
 Expr integer_sums(const CallNode* call, const Product& product, Bytes x, Expr weight, DataType activations);
 
 }  // namespace tilewright::relax

@@ -1,4 +1,4 @@
-// Graphs whose matrix products and convolutions are done in another precision.
+// Graphs with matrix products and convolutions in another precision.
 #pragma once
 #include <functional>
 
@@ -8,13 +8,13 @@ namespace tilewright::relax {
 
 using CallTest = std::function<bool(const Call&)>;
 
-/// `module` with the policy bf16: operands of products and convolutions of float32, outside of dataflow
-/// blocks as well, and what is stored for them are bfloat16; sums and arithmetic between are float32.
+/// `module` under the policy bf16: operands of float32 products and convolutions, outside of dataflow blocks
+/// as well, and values stored for them become bfloat16; sums and the arithmetic between stay float32.
 ///
-/// is_kept  which calls stay in float32
+/// is_kept  true for calls that stay in float32
 IRModule to_bfloat16(const IRModule& module, const CallTest& is_kept);
 
-/// `value`, a tensor, with elements of `dtype`.
+/// `value`, a tensor, converted to `dtype`.
 Expr astype(const Expr& value, DataType dtype);
 
 }  // namespace tilewright::relax

@@ -14,7 +14,7 @@ namespace {
 
 using target::kGraphCosts;
 
-// [h, w, c, o] as [h, terms, 1, o], zeros behind the numbers of each row.
+// [h, w, c, o] -> [h, terms, 1, o], with zeros after the values of each row.
 Constant weight_of_rows(const runtime::Tensor& weight, int64_t terms) {
   const runtime::Tensor data = weight.compact();
   const int64_t height = data.shape()[0], row = data.num_elements() / height, outputs = data.shape()[3];

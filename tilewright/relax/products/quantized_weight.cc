@@ -9,9 +9,9 @@
 namespace tilewright::relax {
 namespace {
 
-constexpr int64_t kNumbersPerWord = 8;  // of 4 bits
+constexpr int64_t kNumbersPerWord = 8;  // of 4 bits each
 constexpr int64_t kLeastBlock = 8;
-constexpr int64_t kLongGroup = 128;  // numbers of 4 bits in a group if all of a column share a scale
+constexpr int64_t kLongGroup = 128;  // 4-bit values in a group if all of a column share a scale
 
 // A matrix [k, n] whose element (row, column) is values[row / block * row_step + column * column_step].
 struct View {
@@ -50,7 +50,7 @@ class Conversion {
   }
 
  private:
-  // The rows that share a scale.
+  // Chooses the number of rows that share a scale.
   bool choose_groups(int bits) {
     const int64_t block = weight_.call->attrs.get_int("block_size", 0);
     group_ = rows_;
@@ -65,13 +65,13 @@ class Conversion {
     return true;
   }
 
-  // The dimension of [k, n] that scales belong to.
+  // The dimension of [k, n] that scales vary along.
   int64_t weight_axis() const {
     const int64_t axis = weight_.call->attrs.get_int("axis", -1);
     return (axis < 0 ? axis + 2 : axis) ^ static_cast<int64_t>(weight_.is_transposed);
   }
 
-  // Scales or zero points for each number.
+  // The scale or zero point of each value.
   std::optional<View> view_of(size_t n) const {
     const runtime::Tensor given = weight_.constants[n]->data.compact();
     View view{numbers_of(given)};
@@ -99,7 +99,7 @@ class Conversion {
     return result;
   }
 
-  // The numbers [k, n] as int8, less their zero points if all differences fit; else less the middle of an
+  // The values [k, n] as int8: less their zero points if all differences fit, else less the middle of an
   // unsigned dtype.  Rows that complete the last group are 0.
   runtime::Tensor centered() {
     const runtime::Tensor given = weight_.constants[0]->data.compact();
@@ -133,7 +133,7 @@ class Conversion {
     return result;
   }
 
-  // Eight numbers of 4 bits in each int32, kept as 0 to 15.
+  // Eight 4-bit values in each int32, stored as 0 to 15.
   runtime::Tensor in_words(const runtime::Tensor& numbers) const {
     const int64_t num_rows = numbers.shape()[0];
     runtime::Tensor result =
@@ -150,8 +150,8 @@ class Conversion {
 
   const Dequantized& weight_;
   int64_t rows_ = 0, columns_ = 0, group_ = 0, num_groups_ = 0;
-  int middle_ = 0;           // of an unsigned dtype
-  bool is_centered_ = true;  // zero points are part of the numbers
+  int middle_ = 0;           // of the range of an unsigned dtype
+  bool is_centered_ = true;  // zero points are subtracted already
 };
 
 }  // namespace

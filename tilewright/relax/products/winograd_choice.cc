@@ -11,12 +11,13 @@ namespace {
 
 using target::kGraphCosts;
 
-// Multiply-adds for each pair of channels that take as long as the convolution by tiles of m x m.  A weight
-// is read in the time of two, beside arithmetic; of many if all of them come from memory, where arithmetic
-// waits. Fitted to 6 x 6 to 14 x 14 results of 64 to 512 channels on a Zen 4, whose memory is fast beside its
-// arithmetic, and held against a Xeon with twice the arithmetic: one and two threads, eight convolutions one
-// after the other.  7 x 7 of 128 channels take 79 us by two and 49 by four, of 512 1.41 and 1.25 ms (on two
-// threads 0.70 and 1.06), 14 x 14 of 256 940 and 840 us.
+// The estimated time of a convolution by tiles of m x m, in multiply-adds for each pair of channels.  Reading
+// a weight takes the time of two multiply-adds if it overlaps arithmetic, and of many if all weights come
+// from memory, which arithmetic waits for.  Fitted to 6 x 6 to 14 x 14 results of 64 to 512 channels on a Zen
+// 4, whose memory is fast compared with its arithmetic, and checked on a Xeon with twice the arithmetic, for
+// one and two threads, eight convolutions in sequence.  7 x 7 results take, by tiles of two and of four: 79
+// and 49 us for 128 channels, 1.41 and 1.25 ms for 512 (on two threads 0.70 and 1.06 ms); 14 x 14 results for
+// 256 channels 940 and 840 us.
 double work_of(int64_t height, int64_t width, int64_t m, int64_t channel_pairs) {
   const int64_t points = (m + 2) * (m + 2), tiles = ((height - 1) / m + 1) * ((width - 1) / m + 1);
   const int64_t bytes = points * channel_pairs * 4;

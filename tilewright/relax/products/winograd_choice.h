@@ -1,20 +1,20 @@
-// Which convolutions are Winograd's, and with which tile.
+// Chooses the convolutions to compute by Winograd's algorithm, and their tiles.
 #pragma once
 #include "tilewright/relax/graph/relax.h"
 #include "tilewright/te/topi/winograd.h"
 
 namespace tilewright::relax {
 
-/// A way to compute a convolution by tiles of `tile` x `tile` results.
+/// Winograd's algorithm with tiles of `tile` x `tile` results.
 struct WinogradChoice {
-  int64_t tile = 2;          // or 4
-  double share_of_work = 1;  // of the time that sums in order take
+  int64_t tile = 2;          // 2 or 4
+  double share_of_work = 1;  // time, relative to direct convolution
 };
 
-/// Nothing if sums in order take less time, or `call` is no convolution of float32, channels last, with a
-/// constant window of 3 x 3.
+/// nullopt if direct convolution takes less time, or if `call` is no float32 convolution with channels last
+/// and a constant window of 3 x 3.
 ///
-/// tile  2, 4, or 0 for what takes less time
+/// tile  2, 4, or 0 for the faster one
 std::optional<WinogradChoice> winograd_choice(const Call& call, const topi::WinogradLimits& limits = {},
                                               int64_t tile = 0);
 

@@ -1,4 +1,4 @@
-// Calls: kernels and registry functions, functions of the module, operators the machine does itself.
+// Calls: kernels and registry functions, functions of the module, operators of the virtual machine.
 #include "tilewright/relax/graph/function_names.h"
 #include "tilewright/relax/infer/requirements.h"
 #include "tilewright/relax/memory/liveness.h"
@@ -8,7 +8,7 @@
 
 namespace tilewright::relax::vm {
 
-// What is done for its effect, and gives no value; false for other calls.
+// Compiles a call that is made for its effect and returns no value; false for other calls.
 bool FunctionCompiler::does(const CallNode* call, const VarBaseNode* var) {
   const std::string_view name = op_name(call);
   if (name == kVmKillObject) {
@@ -88,7 +88,7 @@ rt::Register FunctionCompiler::call_other(const CallNode* call) {
   if (name == "relax.call_pure_packed" || name == "relax.call_packed" ||
       name == "relax.call_inplace_packed") {
     const auto* outside = call->args.empty() ? nullptr : call->args[0].as<ExternFuncNode>();
-    if (!outside) throw InternalError("{}: the first argument is no name of a function", name);
+    if (!outside) throw InternalError("{}: the first argument is not the name of a function", name);
     return code_.call_packed(outside->global_symbol, operands(call->args, 1));
   }
   if (name == "relax.print" || name == "relax.assert_op")

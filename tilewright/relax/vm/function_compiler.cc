@@ -1,4 +1,4 @@
-// Bindings in order: calls, branches, other values.
+// Compiles bindings in order: calls, branches, other values.
 #include "tilewright/relax/vm/function_compiler.h"
 #include "tilewright/relax/graph/function_names.h"
 
@@ -95,7 +95,7 @@ rt::Register FunctionCompiler::value(const Expr& expr) {
     if (storage_names_.count(var))
       throw UserError(expr, "the storage {} is used as a value", var->name_hint)
           .help("place tensors in it with alloc_tensor");
-    if (is_void(var->type)) return code_.make_tuple({});  // of a call that gives nothing
+    if (is_void(var->type)) return code_.make_tuple({});  // a call that returns nothing
     throw UserError(expr, "the variable {} is used before it is defined", var->name_hint);
   }
   if (const auto* constant = expr.as<ConstantNode>()) return constants_.at(constant);
@@ -135,7 +135,7 @@ rt::Register FunctionCompiler::branch(const IfNode* node) {
   const rt::Register result = code_.new_register();
   const rt::Label otherwise = code_.new_label(), done = code_.new_label();
   code_.jump_if_false(value(node->cond), otherwise);
-  const auto outer = dims_;  // what one branch binds, the other does not know
+  const auto outer = dims_;  // dimensions bound in one branch are not known in the other
   code_.set(result, sequence(node->true_branch.as<SeqExprNode>()));
   code_.jump(done);
   code_.bind_label(otherwise);

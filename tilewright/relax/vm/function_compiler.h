@@ -1,4 +1,4 @@
-// Compiles one graph function; used by vm_codegen.cc only.
+// Compiles one graph function; used only by vm_codegen.cc.
 #pragma once
 #include <unordered_map>
 #include <unordered_set>
@@ -17,7 +17,7 @@ class FunctionCompiler {
   MemoryPlan& plan() { return layout_.plan; }
 
  private:
-  // parameters.cc: what comes in
+  // parameters.cc: checks of the arguments
   void check_parameters();
   void check_value(rt::Register value, const std::string& name, const Type& type);
   void align(rt::Register value, const Var& param);
@@ -70,12 +70,12 @@ class FunctionCompiler {
   Function func_;
   rt::FunctionBuilder code_;
   MemoryLayout layout_;
-  std::vector<rt::Operand> storage_begin_;                        // by storage: its place in the arena
-  std::vector<std::pair<std::string, rt::IntRegister>> bounded_;  // dimensions with a bound, not compared yet
+  std::vector<rt::Operand> storage_begin_;                        // the offset in the arena, by storage
+  std::vector<std::pair<std::string, rt::IntRegister>> bounded_;  // dimensions with unchecked bounds
   std::unordered_set<const VarBaseNode*> storage_names_;          // variables that are a storage
   std::unordered_set<const VarBaseNode*> ended_;                  // variables whose registers are dropped
-  std::unordered_set<uint32_t> in_arena_, is_kept_;               // registers that need no end
-  std::unordered_map<uint32_t, int> names_of_;                    // how many variables a register has
+  std::unordered_set<uint32_t> in_arena_, is_kept_;               // registers that need not be dropped
+  std::unordered_map<uint32_t, int> names_of_;                    // number of variables that share a register
   std::unordered_map<const VarBaseNode*, rt::Register> registers_;
   std::unordered_map<const tir::VarNode*, rt::IntRegister> dims_;
   std::unordered_map<const ConstantNode*, rt::Register> constants_;

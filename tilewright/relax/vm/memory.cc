@@ -1,4 +1,4 @@
-// Memory: the arena with the storages of the function, tensors in it, tensors with memory of their own.
+// Memory: the arena with the storages of the function, tensors in it, tensors with their own memory.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/vm/function_compiler.h"
@@ -17,7 +17,7 @@ const Shape& shape_of_call(const CallNode* call) {
 
 }  // namespace
 
-// Storages of fixed size first, each at a place known now; those of symbolic size behind them.
+// Places storages of fixed size first, at constant offsets; those of symbolic size follow.
 void FunctionCompiler::reserve_arena() {
   if (layout_.storages.empty()) return;
   rt::Operand end = rt::imm(layout_.fixed_bytes);
@@ -68,22 +68,22 @@ rt::Register FunctionCompiler::alloc_in_storage(const CallNode* call, const VarB
   return result;
 }
 
-// An offset that is no number is compared by the machine.
+// Checks an offset that is not constant at run time.
 void FunctionCompiler::check_begins(const CallNode* call, const std::string& name) {
   const PrimExpr offset = placed_alloc(call).offset_bytes();
-  if (is<IntImmNode>(offset)) return;  // the layout has looked at it
+  if (is<IntImmNode>(offset)) return;  // checked with the layout
   const rt::IntRegister begin = int_register(offset);
   code_.check_equal(code_.binary(rt::Opcode::kMax, begin, code_.set_int(0)), begin,
                     fmt::format("the larger of 0 and the offset of tensor {}", name));
   code_.check_divisible(begin, code_.set_int(kMemoryAlignment), fmt::format("the offset of tensor {}", name));
 }
 
-// Where it is not certain that the tensor ends within its storage, the machine compares.
+// Checks at run time that the tensor ends within its storage, unless that is known.
 void FunctionCompiler::check_fits(const CallNode* call, const StoragePlace& storage,
                                   const std::string& name) {
   const PrimExpr end =
       arith::simplify(placed_alloc(call).offset_bytes() + num_bytes(ref_as<TensorTypeNode>(call->type)));
-  if (is<IntImmNode>(end) && storage.fixed_bytes >= 0) return;  // the layout has compared them
+  if (is<IntImmNode>(end) && storage.fixed_bytes >= 0) return;  // checked with the layout
   arith::Analyzer analyzer;
   for (const auto& [dim, place] : dims_) {
     const auto bound = layout_.bounds.find(dim->name_hint);
@@ -100,7 +100,7 @@ void FunctionCompiler::check_fits(const CallNode* call, const StoragePlace& stor
                                 storage.var->name_hint));
 }
 
-// Ends a value, and the other names of it that nothing uses any more.
+// Drops a value, and the other names of it that nothing uses any more.
 void FunctionCompiler::kill(const CallNode* call) {
   if (const auto* var = call->args[0].as<VarBaseNode>()) end(var);
   const auto names = layout_.end_with.find(call);
@@ -108,16 +108,17 @@ void FunctionCompiler::kill(const CallNode* call) {
   for (const VarBaseNode* var : names->second) end(var);
 }
 
-// Tensors of the arena end with the call; registers with several names when the last name ends.
+// Drops a variable.  Tensors in the arena are dropped with the call; a register with
+// several names, with the last.
 void FunctionCompiler::end(const VarBaseNode* var) {
   const auto known = registers_.find(var);
-  if (known == registers_.end() || !ended_.insert(var).second) return;  // a storage, or nothing
+  if (known == registers_.end() || !ended_.insert(var).second) return;  // a storage, or already dropped
   const uint32_t index = known->second.index;
   if (in_arena_.count(index) || --names_of_[index] > 0 || is_kept_.count(index)) return;
   code_.kill(known->second);
 }
 
-// What the attribute tir_var_upper_bound promises of dimensions is compared once they are known.
+// Checks the bounds that the attribute tir_var_upper_bound promises, once the dimensions are known.
 void FunctionCompiler::check_bounds() {
   for (const auto& [name, place] : bounded_) {
     const rt::IntRegister most = code_.set_int(layout_.bounds.at(name));

@@ -1,4 +1,4 @@
-// Checks of what enters a graph function: parameters and match_cast.  Symbolic dimensions are bound here.
+// Checks of the arguments of a graph function and of match_cast.  Symbolic dimensions are bound here.
 #include "tilewright/relax/graph/type_util.h"
 #include "tilewright/relax/vm/function_compiler.h"
 #include "tilewright/runtime/value.h"
@@ -23,8 +23,8 @@ void FunctionCompiler::check_parameters() {
   check_bounds();
 }
 
-// Tiles of numbers of one or two bytes take twice the time where each row of a tile lies in two lines, as in
-// arrays of numpy, which begin 16 bytes behind a page.
+// Aligns an argument to cache lines: matrix tiles of one- or two-byte values take twice the time if each row
+// of a tile lies in two lines, as in numpy arrays, which begin 16 bytes after a page.
 void FunctionCompiler::align(rt::Register value, const Var& param) {
   const auto* tensor = param->type.as<TensorTypeNode>();
   const int64_t bits = tensor ? tensor->dtype.bits * tensor->dtype.lanes : 0;
@@ -43,7 +43,7 @@ void FunctionCompiler::bind_dim(const tir::VarNode* dim, rt::IntRegister place) 
   if (layout_.bounds.count(dim->name_hint)) bounded_.emplace_back(dim->name_hint, place);
 }
 
-// n * 2 cannot be bound: the extent is compared when all variables are known
+// An extent like n * 2 binds nothing: it is checked when all variables are known.
 rt::Operand FunctionCompiler::dim_pattern(const PrimExpr& extent) {
   if (const auto* number = extent.as<IntImmNode>()) return rt::imm(number->value);
   const auto* var = extent.as<tir::VarNode>();
@@ -55,7 +55,7 @@ rt::Operand FunctionCompiler::dim_pattern(const PrimExpr& extent) {
   return rt::bind(target);
 }
 
-// One pattern for each dimension of `value`; what they do not compare is compared later.
+// One pattern for each dimension of `value`; extents that patterns do not check are checked later.
 rt::Operands FunctionCompiler::dim_patterns(rt::Register value, const std::string& name, int64_t ndim,
                                             const Shape* shape) {
   rt::Operands patterns;

@@ -35,7 +35,7 @@ rt::IntRegister FunctionCompiler::int_register(const PrimExpr& expr) {
   if (const auto* var = expr.as<tir::VarNode>()) {
     auto known = dims_.find(var);
     if (known != dims_.end()) return known->second;
-    throw UserError(expr, "the dimension {} is used before a parameter or match_cast says what it is",
+    throw UserError(expr, "the dimension {} is used before a parameter or match_cast defines it",
                     var->name_hint)
         .help("give it as a dimension of a parameter, or bind it with R.match_cast");
   }
@@ -56,8 +56,8 @@ rt::IntRegister FunctionCompiler::inverted(rt::IntRegister truth) {
   return code_.binary(rt::Opcode::kSub, code_.set_int(1), truth);
 }
 
-// a != b, a <= b, a > b, a >= b, a and b, a or b by those that the machine has: == and <, of truths the
-// product and the larger one
+// Expresses a != b, a <= b, a > b, a >= b, a and b, a or b by the comparisons of the virtual machine, == and
+// <; `and` is the product of truth values, `or` the larger one.
 std::optional<rt::IntRegister> FunctionCompiler::comparison(const PrimExpr& expr) {
   const auto* binary = expr.as<tir::BinaryOpNode>();
   if (!binary) return std::nullopt;
@@ -76,7 +76,7 @@ std::optional<rt::IntRegister> FunctionCompiler::comparison(const PrimExpr& expr
   }
 }
 
-// by arithmetic: both values are computed
+// Selects a value by arithmetic: both values are computed.
 rt::IntRegister FunctionCompiler::chosen(const tir::SelectNode* node) {
   const rt::IntRegister truth = int_register(node->condition), yes = int_register(node->true_value),
                         no = int_register(node->false_value);

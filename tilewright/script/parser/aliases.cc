@@ -3,7 +3,8 @@
 namespace tilewright::script {
 namespace {
 
-// "tvm.script.tir.exp" -> "tir.exp": what packages and eras put before the module, and what they call it.
+// "tvm.script.tir.exp" -> "tir.exp": removes package prefixes and normalises the
+// module names of all versions.
 std::string canonical(std::string_view path) {
   bool cut = true;
   while (cut) {
@@ -50,7 +51,7 @@ Aliases::Aliases() {
                             {"tilewright", "tilewright"},
                             {"tw", "tilewright"}})
     add(name, path);
-  // programs of 2022 wrote graph types without a module
+  // programs of 2022 wrote types of graphs without a module
   for (const char* name : {"Tensor", "Shape", "Object", "Callable"}) add(name, std::string("relax.") + name);
 }
 
@@ -71,7 +72,7 @@ std::string Aliases::resolve(std::string_view dotted) const {
   for (size_t n = entries_.size(); n-- > 0;) {
     if (entries_[n].first != root) continue;
     std::string path = entries_[n].second;
-    if (path.empty()) return {};  // a value of the user's own
+    if (path.empty()) return {};  // a value that the user defined
     if (dot != std::string_view::npos) path.append(dotted.substr(dot));
     return canonical(path);
   }

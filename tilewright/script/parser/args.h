@@ -1,4 +1,4 @@
-// The arguments of one call, bound by position or name; what nobody asks for is an error.
+// The arguments of one call, bound by position or name; arguments that are never read are an error.
 #pragma once
 #include "tilewright/script/value.h"
 
@@ -20,16 +20,16 @@ class Args {
   std::vector<std::string_view> hints;  // names that the results are assigned to
   std::vector<Arg> positional, keywords;
 
-  /// The argument at `index` or called `name`; null if it is not given.  Raises UserError if it is given
-  /// twice.
+  /// The argument at `index` or called `name`; null if it is not given.  Raises
+  /// UserError if it is given twice.
   const Arg* find(size_t index, std::string_view name);
   /// The argument called `name`, keyword only; null if it is not given.
   const Arg* keyword(std::string_view name);
-  /// The same, but raises UserError when it is missing.
+  /// As find, but raises UserError if the argument is missing.
   const Arg& need(size_t index, std::string_view name);
-  /// Positional arguments from `index` on, marked used.
+  /// The positional arguments from `index` on, marked as read.
   std::vector<const Arg*> rest(size_t index);
-  /// Raises UserError if an argument was not asked for.
+  /// Raises UserError if an argument was not read.
   void done() const;
   size_t size() const { return positional.size(); }
   std::string_view hint(size_t n = 0) const { return n < hints.size() ? hints[n] : std::string_view(); }

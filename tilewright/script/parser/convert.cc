@@ -1,4 +1,4 @@
-// Values to what a place of the program needs: an expression of some dtype, a number, a string, an attribute.
+// Conversions of values to expressions of some dtype, numbers, strings and attributes.
 #include "tilewright/script/parser/regions.h"
 #include "tilewright/tir/arithmetic.h"
 
@@ -106,7 +106,7 @@ PrimExpr float_literal(double value, std::optional<DataType> wanted, const Span&
                            : PrimExpr(BroadcastNode::make(literal, static_cast<int64_t>(dtype.lanes), span));
 }
 
-// A[i, j:j + 4] as a value: the lanes of the last index
+// The load A[i, j:j + 4]; its lanes are those of the last index.
 PrimExpr vector_load(const BufferSlice& slice, const Span& span) {
   Buffer buffer = ref_as<BufferNode>(slice.buffer);
   return BufferLoadNode::make(buffer, vector_indices(slice, span), PrimExpr(), span);

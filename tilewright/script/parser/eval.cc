@@ -1,5 +1,5 @@
-// Expressions to values: names, attributes, calls, literals.  What the program does not define goes to the
-// resolver.
+// Evaluates expressions to values: names, attributes, calls, literals.  Names that the program does not
+// define are passed to the resolver.
 #include <algorithm>
 
 #include "tilewright/ir/walk.h"
@@ -31,8 +31,8 @@ const Expr* root_of(const Expr* expr) {
 }
 }  // namespace
 
-// Whether the first name of a chain x.y(z)[w] is none of the program's: then Python evaluates the whole
-// chain.
+// True if the program does not define the first name of a chain x.y(z)[w]; then Python
+// evaluates the whole chain.
 bool Parser::is_unknown(const Expr* expr) const {
   if (expr->kind == ExprKind::kOpaque) return true;
   const Expr* root = root_of(expr);
@@ -40,7 +40,7 @@ bool Parser::is_unknown(const Expr* expr) const {
   if (root->kind != ExprKind::kName || names.lookup(root->text)) return false;
   if (root->text == module_name || root->text == "cls") return false;
   if (global_vars.contains(root->text)) return false;
-  // the longest dotted prefix decides: tvm.tir.exp is ours, tvm.target.Target is not
+  // the longest dotted prefix decides: tvm.tir.exp is a script function, tvm.target.Target is not
   const Expr* prefix = expr;
   while (prefix->kind == ExprKind::kCall || prefix->kind == ExprKind::kSubscript) prefix = prefix->items[0];
   if (!aliases.resolve(ast::dotted_name(prefix)).empty() || !aliases.resolve(root->text).empty())
@@ -67,10 +67,10 @@ Value Parser::resolve(const Expr* expr) {
     if (value) return *value;
   }
   if (expr->kind == ExprKind::kOpaque)
-    throw Unsupported(span(expr), "this expression is evaluated by Python, and there is none here");
+    throw Unsupported(span(expr), "this expression needs Python to evaluate it, which is not available here");
   const Expr* root = root_of(expr);
   if (root->kind == ExprKind::kName && (root->text == "metadata" || root->text == "meta"))
-    throw UserError(span(expr), "the text names a value of its metadata, which it does not hold")
+    throw UserError(span(expr), "the text refers to a metadata value that it does not contain")
         .help("print the program with show_meta=True");
   unknown_name(root->kind == ExprKind::kName ? root->text : text(root), root->place);
 }
@@ -111,7 +111,7 @@ Value Parser::eval(const Expr* expr, std::vector<std::string_view> hints) {
     case ExprKind::kBoolOp: {
       Value result = eval(expr->items[0]);
       for (size_t n = 1; n < expr->items.size(); ++n) {
-        // as in Python, what is decided is not looked at further: `N > 0 and A[0] == N`
+        // as in Python, operands after the deciding one are not evaluated: `N > 0 and A[0] == N`
         const bool* decided = result.get<bool>();
         if (decided && *decided == (expr->text == "or")) break;
         result = logical(expr->text == "and", result, eval(expr->items[n]), expr->place);
@@ -120,7 +120,8 @@ Value Parser::eval(const Expr* expr, std::vector<std::string_view> hints) {
     }
     case ExprKind::kIfElse: return eval_if_else(expr);
     case ExprKind::kStarred:
-    case ExprKind::kSlice: throw UserError(span(expr), "this stands only in a list of arguments or indices");
+    case ExprKind::kSlice:
+      throw UserError(span(expr), "this is allowed only in a list of arguments or indices");
     default: break;
   }
   if (Ref<Macro> macro = graph ? macro_of(expr) : nullptr) return call_graph_macro(*this, macro, expr);
@@ -154,7 +155,7 @@ Value Parser::eval_name(const Expr* expr) {
   return resolve(expr);
 }
 
-// A name of ours that is not called: T.float32 is a dtype, R.Object a type.
+// A name in a script module that is not called: T.float32 is a dtype, R.Object a type.
 Value Parser::value_of_path(std::string_view path, const Expr* expr) {
   DataType dtype;
   if (path.starts_with("tir.") && DataType::try_parse(path.substr(4), &dtype)) return dtype;
@@ -239,7 +240,7 @@ Value Parser::call_path(std::string_view path, Args& args) {
 
 namespace {
 
-// What the function `name` returns, if that is known already: as it is declared, or T.ret says; else void.
+// The result dtype of function `name` if it is known already, from its declaration or from T.ret; else void.
 DataType returned_dtype(const Parser& parser, const std::string& name) {
   const auto result = parser.results.find(name);
   if (result != parser.results.end()) return result->second;
@@ -257,7 +258,7 @@ DataType returned_dtype(const Parser& parser, const std::string& name) {
 
 }  // namespace
 
-// f(x) of a function of the module, or of a graph variable.
+// A call f(x) of a function of the module, or of a graph variable.
 Value Parser::call_value(const Value& function, Args& args) {
   if (graph && (function.node<ir::GlobalVarNode>() || function.node<relax::VarBaseNode>() ||
                 function.node<relax::ExternFuncNode>()))
@@ -286,7 +287,7 @@ Value Parser::eval_compare(const Expr* expr) {
   return result;
 }
 
-// A known condition chooses one side, which alone is looked at; else the expression T.if_then_else.
+// A condition known to the parser selects one side, and only that is evaluated; else T.if_then_else.
 Value Parser::eval_if_else(const Expr* expr) {
   const Value test = eval(expr->items[1]);
   if (test.is_number())

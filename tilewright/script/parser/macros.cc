@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kMaxDepth = 64;
 
-// Parameters by position, by name, or by their default.
+// Binds parameters by position, by name, or to their defaults.
 void bind_params(Parser& inner, const ast::Stmt* function, Args& args) {
   for (size_t n = 0; n < function->params.size(); ++n) {
     const ast::Param& param = function->params[n];
@@ -22,7 +22,7 @@ void bind_params(Parser& inner, const ast::Stmt* function, Args& args) {
   args.done();
 }
 
-// The definition in the macro's own text, which is read once.
+// The definition in the macro's text, which is parsed only once.
 const ast::Stmt* definition_of(const Ref<Macro>& macro, MacroCalls* calls, const ast::Tree** tree) {
   MacroCalls::Definition& known = calls->definitions[macro.get()];
   if (!known.tree) known = {macro, ast::parse_program(macro->source)};
@@ -33,7 +33,7 @@ const ast::Stmt* definition_of(const Ref<Macro>& macro, MacroCalls* calls, const
   throw InternalError("the text of macro {} does not define it", macro->name);
 }
 
-// What the program around the call means in the macro's text too.
+// Makes the modules and functions of the calling program known in the macro's text, too.
 void inherit(Parser& inner, Parser& outer, const Macro& macro) {
   if (!macro.resolver) inner.aliases = outer.aliases;
   inner.tir = outer.tir;

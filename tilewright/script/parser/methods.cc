@@ -12,7 +12,7 @@ Value list_of(const std::vector<PrimExpr>& items) {
   for (const PrimExpr& item : items) {
     const auto* literal = item.as<ir::IntImmNode>();
     if (literal && literal->dtype == kInt32)
-      list.items.emplace_back(literal->value);  // as it was written
+      list.items.emplace_back(literal->value);  // as it was written in the text
     else
       list.items.emplace_back(item);
   }
@@ -71,7 +71,7 @@ Value access_ptr(Parser& parser, const Buffer& buffer, Args& args) {
                              AttrMap(), args.span);
 }
 
-// A.vload([i], "float32x4"), with lanes from the dtype
+// A.vload([i], "float32x4"): the lanes come from the dtype
 std::vector<PrimExpr> vector_access(Parser& parser, const Buffer& buffer, const Arg& begin, DataType dtype) {
   std::vector<PrimExpr> indices = parser.to_prims(begin.value, begin.place);
   if (indices.size() != buffer->shape.size())
@@ -107,7 +107,7 @@ Value vstore(Parser& parser, const Buffer& buffer, Args& args) {
   args.done();
   PrimExpr value = parser.to_prim(value_arg.value, value_arg.place);
   if (!parser.tir || !parser.tir->out)
-    throw UserError(args.span, "{} stands only inside the body of a T.prim_func", args.function);
+    throw UserError(args.span, "{} is allowed only inside the body of a T.prim_func", args.function);
   parser.tir->out->add(BufferStoreNode::make(
       buffer, value, vector_access(parser, buffer, begin, value->dtype), predicate, args.span));
   return {};

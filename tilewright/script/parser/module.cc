@@ -31,7 +31,7 @@ PrimFunc parse_prim_func(Parser& parser, const ast::Stmt* stmt) {
   return func;
 }
 
-// May interrupt the parse of another graph, which calls this one.
+// Parses a graph function; the parse of another one may be interrupted for it, when that calls this function.
 relax::Function parse_graph(Parser& parser, const ast::Stmt* stmt) {
   RelaxState state;
   RelaxState* outer = std::exchange(parser.graph, &state);
@@ -49,7 +49,7 @@ relax::Function parse_graph(Parser& parser, const ast::Stmt* stmt) {
                   "I.module_global_infos(...), not this");
 }
 
-// I.module_attrs({...}) and I.module_global_infos({...}) of a class's body
+// I.module_attrs({...}) and I.module_global_infos({...}) in the body of a class
 void parse_module_statement(Parser& parser, const ast::Stmt* stmt, AttrMap* attrs, AttrMap* infos) {
   if (stmt->kind == ast::StmtKind::kPass) return;
   const ast::Expr* expr = stmt->value;
@@ -84,7 +84,8 @@ void define_macro(Parser& parser, const ast::Stmt* stmt, const ParseOptions& opt
   parser.names.define(stmt->name, std::move(value), stmt->name_place);
 }
 
-// A name that the module defines: of a function, or of one of the registry (ext = R.ExternFunc("f")).
+// The name that a statement defines in the module: of a function, or of a registered one
+// (ext = R.ExternFunc("f")).
 std::string_view defined_name(const ast::Stmt* stmt) {
   if (stmt->kind == ast::StmtKind::kFunction) return stmt->name;
   const bool is_assignment = stmt->kind == ast::StmtKind::kAssign && stmt->targets.size() == 1 &&
@@ -120,8 +121,8 @@ void parse_extern_func(Parser& parser, const ast::Stmt* stmt) {
   parser.parsed = ir::with_function(parser.parsed, defined_name(stmt), value.ref<relax::ExternFuncNode>());
 }
 
-// Each graph function once; one that another calls before its turn is parsed then, for the type of its
-// result.
+// Parses each graph function once; a function that is called by an earlier one is parsed at the call, for the
+// type of its result.
 void parse_graphs(Parser& parser, const ast::Stmt* module) {
   std::map<std::string_view, const ast::Stmt*> waiting;
   for (const ast::Stmt* stmt : module->body) {
@@ -139,7 +140,7 @@ void parse_graphs(Parser& parser, const ast::Stmt* module) {
   parser.require = nullptr;
 }
 
-// Once all functions are known: whether one is pure may stand below the one that calls it.
+// Runs when all functions are known: the purity of a function may be declared below its caller.
 void check_purity(Parser& parser, const ir::IRModuleNode* module) {
   for (const auto& [name, func] : std::exchange(parser.to_check, {})) {
     if (parser.options.check_well_formed) relax::require_purity(func, name, module);
@@ -162,7 +163,7 @@ ir::IRModule parse_module(Parser& parser, const ast::Stmt* module) {
         parse_extern_func(parser, stmt);
     });
   }
-  // those first that say what they return, as others may use it
+  // functions with a declared result first, because others may use it
   const auto has_result = [](const ast::Stmt* stmt) {
     return stmt->annotation && stmt->annotation->kind != ast::ExprKind::kNone;
   };
@@ -180,7 +181,7 @@ ir::IRModule parse_module(Parser& parser, const ast::Stmt* module) {
   }
   parse_graphs(parser, module);
   check_purity(parser, parser.parsed.get());
-  // in the order of the text
+  // collected in the order of the text
   std::vector<GlobalVar> names;
   std::vector<ir::BaseFunc> functions;
   for (const ast::Stmt* stmt : module->body) {
@@ -212,7 +213,7 @@ Value call_module_function(Parser& parser, std::string_view name, Args& args) {
              string_imm(scope ? parser.to_string(scope->value, scope->place, "memory_scope") : "global"));
     return ir::DictNode::make(std::move(info));
   }
-  if (name == "GlobalVar") {  // the function of that name, or of a module that is not here
+  if (name == "GlobalVar") {  // a function of the module, or one that this module does not have
     const Arg& hint = args.need(0, "name_hint");
     args.done();
     const std::string function = parser.to_string(hint.value, hint.place, "name_hint");

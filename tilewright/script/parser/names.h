@@ -10,7 +10,7 @@ namespace tilewright::script {
 struct Binding {
   Value value;
   Place place;          // where it was defined
-  bool is_let = false;  // x = expr: a variable of TIR, which has one value
+  bool is_let = false;  // x = expr: a TIR variable, which never changes its value
 };
 
 class Names final : public Scope {
@@ -19,7 +19,7 @@ class Names final : public Scope {
   void pop() { frames_.pop_back(); }
   /// The outermost frame alone.
   Names outermost() const;
-  /// Binds `name` in the innermost frame, hiding what it meant outside.
+  /// Binds `name` in the innermost frame, hiding outer bindings.
   void define(std::string_view name, Value value, Place place, bool is_let = false);
   const Binding* lookup(std::string_view name) const;
   /// The binding in the innermost frame only.
@@ -31,7 +31,7 @@ class Names final : public Scope {
   std::vector<std::unordered_map<std::string, Binding>> frames_;
 };
 
-/// A frame for the time of a C++ scope.
+/// A frame that lasts as long as a C++ scope.
 struct FrameGuard {
   explicit FrameGuard(Names* names) : names(*names) { names->push(); }
   ~FrameGuard() { names.pop(); }

@@ -1,4 +1,4 @@
-// Operators: Python's over Python values, nodes over expressions, graph operators over graph values.
+// Operators: on Python values as in Python, on expressions as nodes, on graph values as graph operators.
 #include <cmath>
 
 #include "tilewright/arith/expr_util.h"
@@ -12,8 +12,8 @@ using PyInt = Value::PyInt;
 
 struct BinaryOperator {
   std::string_view text;
-  ir::Kind kind;              // of the node, or kCount for a call
-  std::string_view function;  // T.function of a call
+  ir::Kind kind;              // kind of the node; kCount for a call
+  std::string_view function;  // name of the T function of a call
 };
 constexpr BinaryOperator kBinary[] = {
     {"+", ir::Kind::kAdd, ""},
@@ -99,7 +99,7 @@ std::optional<Value> real_operator(std::string_view op, double a, double b, cons
   return std::nullopt;
 }
 
-// + of strings and lists, * of a list and a number
+// + of strings and lists, * of a list and an integer
 std::optional<Value> sequence_operator(std::string_view op, const Value& a, const Value& b,
                                        const Span& span) {
   const auto *x = a.get<Sequence>(), *y = b.get<Sequence>();
@@ -134,7 +134,7 @@ bool ordered(std::string_view op, auto a, auto b) {
   return a >= b;
 }
 
-// ==, != and `in` over Python values that are no numbers; nothing when that needs an expression.
+// ==, != and `in` on Python values that are not numbers; nullopt if an expression is needed.
 std::optional<bool> same_value(const Value& a, const Value& b) {
   if (a.is_none() || b.is_none()) return a.is_none() && b.is_none();
   if (a.is_number() && b.is_number())
@@ -245,7 +245,7 @@ Value Parser::logical(bool is_and, const Value& a, const Value& b, Place place) 
 }
 
 std::pair<PrimExpr, PrimExpr> Parser::unify(const Value& a, const Value& b, Place place) {
-  // what a literal becomes beside an expression of `other`; nothing: its own dtype
+  // the dtype that a literal takes beside an expression `other`; nullopt: its default dtype
   auto literal_dtype = [](const Value& literal, const Value& other) -> std::optional<DataType> {
     const auto* expr = other.node<ir::PrimExprNode>();
     if (!expr || !literal.is_number()) return std::nullopt;
@@ -270,7 +270,7 @@ void require_known_result(const PrimExpr& value, const Span& span) {
   const auto* call = value.as<tir::CallNode>();
   const auto* global = call && call->dtype.is_void() ? call->op.as<ir::GlobalVarNode>() : nullptr;
   if (!global) return;
-  throw UserError(span, "what function {} returns is not known here", global->name_hint)
+  throw UserError(span, "the result type of function {} is not known here", global->name_hint)
       .help("declare it, as in -> T.int32; a function that calls itself is not supported, write a loop");
 }
 
@@ -289,7 +289,7 @@ void Parser::match_typed(PrimExpr* a, PrimExpr* b, Place place) {
   auto rank = [](DataType t) { return t.is_float() ? 3 : t.is_integral() ? 2 : t.is_bool() ? 1 : 0; };
   for (const PrimExpr* side : {a, b}) require_known_result(*side, span(place));
   if (rank(x) == 0 || rank(y) == 0)
-    throw UserError(span(place), "the operands have dtypes {} and {}, which have no common one", x.str(),
+    throw UserError(span(place), "the operands have dtypes {} and {}, which have no common dtype", x.str(),
                     y.str());
   const bool take_left = rank(x) != rank(y) ? rank(x) > rank(y)
                          : x.bits != y.bits ? x.bits > y.bits

@@ -1,4 +1,4 @@
-// The state of one parse and what its parts share: evaluation of expressions, conversions, errors.
+// The state of one parse, shared by all parts of the parser: evaluation of expressions, conversions, errors.
 // tir_*.cc and relax_*.cc build functions with it; module.cc is the entry.
 #pragma once
 #include <functional>
@@ -30,7 +30,7 @@ class Parser {
   Span span(Place place) const { return tree.span(place); }
   Span span(const ast::Expr* expr) const { return tree.span(expr); }
   std::string_view text(const ast::Expr* expr) const { return tree.source_of(expr); }
-  /// Runs `action`; an error that points nowhere points at `place`.
+  /// Runs `action`; an error without a place is reported at `place`.
   template <class F>
   auto at(Place place, F&& action) {
     try {
@@ -42,7 +42,7 @@ class Parser {
   }
 
   // ---- expressions: eval.cc, operators.cc, subscript.cc
-  /// `hints`: the names the result is assigned to.
+  /// `hints`: the names that the result is assigned to.
   Value eval(const ast::Expr* expr, std::vector<std::string_view> hints = {});
   PrimExpr eval_prim(const ast::Expr* expr);
   Args eval_args(const ast::Expr* call, std::vector<std::string_view> hints);
@@ -50,11 +50,11 @@ class Parser {
   Value binary_op(std::string_view op, const Value& a, const Value& b, Place place);
   Value compare(std::string_view op, const Value& a, const Value& b, Place place);
   Value logical(bool is_and, const Value& a, const Value& b, Place place);
-  /// The node of `kind` over both sides, brought to one dtype; literals take the other side's.
+  /// The node of `kind` on both sides, converted to one dtype; literals take the dtype of the other side.
   PrimExpr binary_node(ir::Kind kind, const Value& a, const Value& b, Place place);
-  /// The same over sides of one dtype; an integer over a constant 0 is refused.
+  /// The same for sides of one dtype; integer division by a constant 0 is refused.
   PrimExpr binary_node(ir::Kind kind, PrimExpr a, PrimExpr b, const Span& span);
-  /// Both sides as expressions of one dtype.
+  /// Both sides converted to expressions of one dtype.
   std::pair<PrimExpr, PrimExpr> unify(const Value& a, const Value& b, Place place);
   void match_typed(PrimExpr* a, PrimExpr* b, Place place);
   Value graph_unary(std::string_view op, const Value& value, Place place);
@@ -64,13 +64,14 @@ class Parser {
   BufferSlice eval_indices(const Buffer& buffer, const ast::Expr* subscript);
   BufferSlice::Part eval_slice(const ast::Expr* index, const Buffer& buffer, size_t dimension);
   Value graph_subscript(const Value& base, const ast::Expr* expr);
-  /// The path behind a name of ours ("tir.axis.spatial"), or empty.
+  /// The canonical path of a name in a script module ("tir.axis.spatial"), or empty.
   std::string path_of(const ast::Expr* expr) const;
 
   // ---- conversions: convert.cc
   PrimExpr to_prim(const Value& value, Place place, std::optional<DataType> literal_dtype = {});
   PrimExpr to_bool(const Value& value, Place place);
-  /// Of `dtype` exactly: literals adopt it, narrower values of the same kind are cast, others refused.
+  /// `value` as `dtype` exactly: literals take it, narrower values of the same kind are
+  /// cast, others are refused.
   PrimExpr to_dtype(const Value& value, DataType dtype, Place place, std::string_view what);
   std::vector<PrimExpr> to_prims(const Value& value, Place place, std::optional<DataType> literal_dtype = {});
   int64_t to_int(const Value& value, Place place, std::string_view what);
@@ -78,13 +79,12 @@ class Parser {
   std::string to_string(const Value& value, Place place, std::string_view what);
   DataType to_data_type(const Value& value, Place place);
   bool as_data_type(const Value& value, DataType* result);
-  /// A value among attributes: numbers become int64 / float64-like literals, lists Arrays, dictionaries
-  /// Dicts.
+  /// A value as an attribute: numbers become int64 or float64 literals, lists Arrays, dictionaries Dicts.
   ObjectRef to_object(const Value& value, Place place);
   AttrMap to_attrs(const Value& value, Place place);
   const Sequence& to_sequence(const Value& value, Place place, std::string_view what);
 
-  /// The macro behind the function of the call `expr`, or null; module.cc and Python define them.
+  /// The macro that `call` names, or null; module.cc and Python define macros.
   Ref<Macro> macro_of(const ast::Expr* call) const;
 
   [[noreturn]] void unknown_name(std::string_view name, Place place);
@@ -96,15 +96,15 @@ class Parser {
   /// Functions of the module being parsed, by name.
   std::map<std::string, GlobalVar, std::less<>> global_vars;
   std::string module_name;
-  /// What its loop programs return, where they declare it.
+  /// The declared results of its loop programs.
   std::map<std::string, DataType, std::less<>> results;
-  /// What has been parsed of it; and how to parse a function before its turn, because another one calls it.
+  /// The functions of it that are parsed so far; `require` parses one early, because another calls it.
   ir::IRModule parsed;
   std::function<void(std::string_view name)> require;
-  /// Graph functions that are parsed, whose calls are looked at when all of them are.
+  /// Parsed graph functions, whose calls are checked when all functions are known.
   std::vector<std::pair<std::string_view, relax::Function>> to_check;
-  TirState* tir = nullptr;      // of the PrimFunc being parsed
-  RelaxState* graph = nullptr;  // of the graph function being parsed
+  TirState* tir = nullptr;      // the PrimFunc being parsed
+  RelaxState* graph = nullptr;  // the graph function being parsed
 
  private:
   Value eval_name(const ast::Expr* expr);
@@ -121,7 +121,7 @@ class Parser {
   Value resolve(const ast::Expr* expr);
 };
 
-// ---- functions that programs call, by path
+// ---- functions that programs call by their path
 using Handler = Value (*)(Parser& parser, Args& args);
 struct NamedHandler {
   std::string_view name;  // "axis.spatial"
@@ -129,17 +129,17 @@ struct NamedHandler {
 };
 /// T.name(...): tir_functions.cc
 Value call_tir_function(Parser& parser, std::string_view name, Args& args);
-/// R.name(...), the type R.name written without arguments, f(x) in a graph: relax_*.cc
+/// R.name(...), a type R.name written without arguments, f(x) in a graph: relax_*.cc
 Value call_graph_function(Parser& parser, std::string_view name, Args& args);
-/// What a loop program returns by the annotation behind its ->; null for none.
+/// The result type of a loop program with the annotation after ->; null for none.
 ir::Type result_type(Parser& parser, const ast::Expr* annotation);
-/// Refuses the call of a function as a value while nothing says what that returns.
+/// Refuses to use the result of a function that is not known yet as a value.
 void require_known_result(const PrimExpr& value, const Span& span);
 std::optional<Value> graph_type_of_name(Parser& parser, std::string_view name);
 Value call_graph_value(Parser& parser, const Value& function, Args& args);
 Value graph_attribute(Parser& parser, const Value& base, std::string_view name, Place place);
 Value call_graph_method(Parser& parser, const Value& base, std::string_view name, Args& args);
-/// `name = T.int64()` in a graph: the variable of the dimension written as the string `name`.
+/// `name = T.int64()` in a graph: the variable of the dimension that types write as the string `name`.
 Value graph_dimension(Parser& parser, std::string_view name, DataType dtype, Place place);
 /// I.name(...): module.cc
 Value call_module_function(Parser& parser, std::string_view name, Args& args);

@@ -8,7 +8,7 @@ namespace {
 std::vector<ir::Type> output_types(Parser& parser, const Arg& outputs, const Arg* dtype) {
   std::vector<ir::Type> types;
   const auto* list = outputs.value.get<Sequence>();
-  // R.Tuple(T) is a tuple of one, [T] a tensor
+  // R.Tuple(T) is a tuple of one field, [T] a tensor
   if (auto tuple = outputs.value.ref<ir::TupleTypeNode>())
     return tuple->elements.size() == 1 ? std::vector<ir::Type>{tuple} : tuple->elements;
   if (!list && !outputs.value.node<relax::ShapeExprNode>())
@@ -41,7 +41,7 @@ ir::Type joined(const std::vector<ir::Type>& types) {
   return types.size() == 1 ? types[0] : ir::Type(relax::tuple_type(types));
 }
 
-// cls.f, f or "f" of this module is the function itself; any other text a function of the registry
+// The callee: cls.f, f or "f" is a function of this module; any other string is a registered function.
 ir::Expr callee_of(Parser& parser, const Arg& arg) {
   if (auto global = arg.value.ref<ir::GlobalVarNode>()) return global;
   if (auto external = arg.value.ref<relax::ExternFuncNode>()) return external;
@@ -65,7 +65,7 @@ relax::Tuple tuple_of(Parser& parser, const Arg& arg) {
   return ref_as<relax::TupleNode>(to_graph(parser, list, arg.place));
 }
 
-// Whether `callee` is a function of the registry, or the module's name for one.
+// True if `callee` is a registered function, or the module's name for one.
 bool is_registered(const Parser& parser, const ir::Expr& callee) {
   const auto* global = callee.as<ir::GlobalVarNode>();
   if (!global || !parser.parsed) return is<relax::ExternFuncNode>(callee);
@@ -133,7 +133,7 @@ std::vector<ir::Expr> leaves(Parser& parser, const std::vector<const Arg*>& give
   return result;
 }
 
-// R.call_packed("name", x, y, sinfo_args=...): a function of the registry that returns its result
+// R.call_packed("name", x, y, sinfo_args=...): a registered function that returns its result
 Value call_packed(Parser& parser, Args& args, std::string_view name) {
   const Arg& func = args.need(0, "func");
   std::vector<ir::Type> types = given_types(parser, args);
@@ -153,8 +153,8 @@ Value call_packed(Parser& parser, Args& args, std::string_view name) {
                                args.span);
 }
 
-// R.call_py_func("name", (x, y), out_sinfo=...): a Python function of the module, which is registered when it
-// runs
+// R.call_py_func("name", (x, y), out_sinfo=...): a Python function of the module, which
+// is registered at run time
 Value call_py_func(Parser& parser, Args& args) {
   const Arg& name = args.need(0, "func_name");
   const Arg& inputs = args.need(1, "args");
@@ -222,7 +222,8 @@ Value masked_fill(Parser& parser, Args& args) {
                    args.span);
 }
 
-// R.memory.view(x, R.shape([4]), R.dtype("int32"), R.prim_value(8)): empty tuples stand for what is not given
+// R.memory.view(x, R.shape([4]), R.dtype("int32"), R.prim_value(8)); empty tuples for
+// arguments that are not given
 Value memory_view(Parser& parser, Args& args) {
   const Arg& data = args.need(0, "data");
   std::vector<ir::Expr> operands{to_leaf(parser, to_graph(parser, data.value, data.place), data.place)};
@@ -261,7 +262,7 @@ Value arange(Parser& parser, Args& args) {
   if (has_end) operands.push_back(scalar(end->value, end->place));
   operands.push_back(step ? scalar(step->value, step->place) : scalar(int64_t{1}, args.place));
   AttrMap attrs;
-  // what was inferred prints as "void"
+  // an inferred dtype is printed as "void"
   const std::string* name = dtype ? dtype->value.get<std::string>() : nullptr;
   if (dtype && !dtype->value.is_none() && !(name && (name->empty() || *name == "void"))) {
     attrs.set("dtype", string_imm(parser.to_data_type(dtype->value, dtype->place).str()));
@@ -274,7 +275,7 @@ Value arange(Parser& parser, Args& args) {
   return make_call(parser, "arange", std::move(operands), std::move(attrs), {}, args.span);
 }
 
-// R.match_cast outside an assignment has nothing to name
+// R.match_cast outside of an assignment, where there is no variable to bind
 Value match_cast(Parser& parser, Args& args) {
   const Arg& value = args.need(0, "value");
   const Arg& type = args.need(1, "type");
@@ -353,8 +354,8 @@ Value literal(Parser& parser, std::string_view name, Args& args) {
       args.place);
 }
 
-// R.ExternFunc("f"), R.ExternFunc("f", R.Callable((...), ret)): a function of the registry, perhaps with its
-// type
+// R.ExternFunc("f"), R.ExternFunc("f", R.Callable((...), ret)): a registered
+// function, optionally with its type
 Value extern_func(Parser& parser, Args& args) {
   const Arg& name = args.need(0, "global_symbol");
   const Arg* type = args.find(1, "struct_info");
@@ -393,7 +394,7 @@ Value call_graph_value(Parser& parser, const Value& function, Args& args) {
   ir::Expr callee(function.node<ir::ExprNode>());
   if (const auto* global = function.node<ir::GlobalVarNode>(); global && parser.require) {
     parser.require(global->name_hint);
-    callee = parser.global_vars.find(global->name_hint)->second;  // typed by now
+    callee = parser.global_vars.find(global->name_hint)->second;  // its type is known by now
   }
   std::vector<ir::Type> types = given_types(parser, args);
   std::vector<ir::Expr> operands = leaves(parser, args.rest(0));
@@ -403,14 +404,14 @@ Value call_graph_value(Parser& parser, const Value& function, Args& args) {
   ir::Type type = types.empty() ? infer(parser, call, args.span) : joined(types);
   return with(call, [&](relax::CallNode& n) {
     n.type = type;
-    if (is<relax::ExternFuncNode>(callee)) n.type_args = {type};  // only its type here says it
+    if (is<relax::ExternFuncNode>(callee)) n.type_args = {type};  // only here is its type stated
   });
 }
 
 Value call_graph_function(Parser& parser, std::string_view name, Args& args) {
   if (auto type = call_graph_type(parser, name, args)) return *type;
   if (!parser.graph)
-    throw UserError(args.span, "{} stands only inside a function of @R.function", args.function);
+    throw UserError(args.span, "{} is allowed only inside a function of @R.function", args.function);
   if (auto statement = call_graph_statement(parser, name, args)) return *statement;
   if (auto special = call_graph_special(parser, name, args)) return *special;
   return call_operator(parser, name, args);

@@ -32,7 +32,7 @@ bool is_leaf(const ir::Expr& expr) {
   }
 }
 
-// A new variable; of the open dataflow block unless `name` is one of its outputs and this is its last
+// A new variable; a DataflowVar in a dataflow block, unless `name` is one of the outputs and this is its last
 // assignment.
 relax::AnyVar new_var(Parser& parser, std::string_view name, const ir::Type& type, Place place) {
   BindingList& out = *parser.graph->out;
@@ -121,7 +121,7 @@ std::vector<relax::Var> RelaxParser::parse_params(const ast::Stmt* function) {
   return params;
 }
 
-// A dimension that the text names must come from a parameter or from R.match_cast.
+// Raises UserError for a dimension in the text that neither a parameter nor R.match_cast defines.
 void RelaxParser::check_dims(const relax::Function& func) {
   std::unordered_map<const tir::VarNode*, Place> unknown;
   for (const auto& [var, place] : state_.used_dims) {
@@ -150,7 +150,7 @@ relax::Function RelaxParser::parse_function(const ast::Stmt* function, bool is_n
   ir::Type result_type;
   if (function->annotation)
     result_type = to_type(parser_, parser_.eval(function->annotation), function->annotation->place);
-  if (result_type) {  // what calls it before it is complete knows its type
+  if (result_type) {  // calls made before the function is complete use this type
     std::vector<ir::Type> types;
     for (const relax::Var& param : params) types.push_back(param->type);
     const ir::Type type(relax::CallableTypeNode::make(types, result_type, state_.is_pure, false));

@@ -1,5 +1,5 @@
-// R.name(...) of an operator: its row in the registry says which arguments are values and which are
-// attributes.
+// R.name(...) of an operator: its row in the registry tells which arguments are values
+// and which are attributes.
 #include "tilewright/relax/infer/infer.h"
 #include "tilewright/relax/infer/op.h"
 #include "tilewright/script/parser/relax_state.h"
@@ -15,7 +15,7 @@ struct Slot {
 
 struct Signature {
   std::vector<Slot> args;
-  bool takes_more = false;  // any number after the named ones
+  bool takes_more = false;  // any number of arguments after the named ones
 };
 
 // "data, weight, bias?" or "condition, *values"
@@ -39,8 +39,8 @@ Signature signature_of(const relax::OpInfo& info) {
   return signature;
 }
 
-// A list of extents is a shape, a list of values a tuple, and so are the arguments of a function; the text of
-// what is called dtype is one.
+// Converts an argument: a list of extents becomes a shape, a list of values or arguments a tuple, and a
+// string for a parameter called dtype becomes a dtype.
 ir::Expr operand(Parser& parser, const Arg& arg, std::string_view name = {}) {
   if (name == "dtype" && arg.value.get<std::string>())
     return to_graph(parser, parser.to_data_type(arg.value, arg.place), arg.place);
@@ -118,7 +118,7 @@ relax::Call make_call(Parser& parser, std::string_view op, std::vector<ir::Expr>
   relax::Call call =
       relax::CallNode::make(ir::Expr(ir::OpNode::make("relax." + std::string(op))), std::move(args),
                             std::move(attrs), std::move(type_args), ir::Type(), span);
-  relax::infer_type(call, parser.parsed.get());  // raises for what does not fit the types that are given
+  relax::infer_type(call, parser.parsed.get());  // raises if the arguments do not fit the given types
   return with(call, [&](relax::CallNode& n) { n.type = type; });
 }
 

@@ -1,4 +1,4 @@
-// From statements to graphs.  One per function; nested functions get their own.
+// Converts statements to graphs.  There is one parser per function; nested functions get their own.
 #pragma once
 #include "tilewright/script/parser/relax_state.h"
 
@@ -10,7 +10,7 @@ class RelaxParser {
   /// @R.function as a Function; a nested one has no global symbol.  relax_func.cc
   relax::Function parse_function(const ast::Stmt* function, bool is_nested = false);
 
-  /// Statements of the function, or of a macro that it calls.  relax_stmt.cc
+  /// Parses the statements of the function, or of a macro that it calls.  relax_stmt.cc
   void parse_body(const ast::Body& body);
 
  private:
@@ -24,7 +24,7 @@ class RelaxParser {
   void assign(const ast::Expr* target, const Value& value, const ir::Type& annotation, Place place);
   void parse_dataflow(const ast::Stmt* stmt);
   void parse_if(const ast::Stmt* stmt);
-  /// One branch: its bindings and the value that `name`, its last one, gets.
+  /// Parses a branch; *name is the variable of its last assignment, which holds its value.
   relax::SeqExpr parse_branch(const ast::Body& body, std::string* name);
   void parse_nested(const ast::Stmt* stmt);
 

@@ -1,4 +1,4 @@
-// What is known while the body of a graph function is parsed.
+// The state while the body of a graph function is parsed.
 #pragma once
 #include <map>
 #include <unordered_set>
@@ -9,12 +9,13 @@
 
 namespace tilewright::script {
 
-/// The bindings of one body: plain ones and those of dataflow blocks, in order.
+/// The bindings of one body, in plain and dataflow blocks, in order.
 struct BindingList {
   std::vector<relax::BindingBlock> blocks;
-  std::vector<relax::Binding> bindings;  // of the block that is open
+  std::vector<relax::Binding> bindings;  // of the open block
   bool in_dataflow = false;
-  /// Outputs of the open dataflow block and how often each is still assigned: the last time it is the output.
+  /// Outputs of the open dataflow block, and how many assignments of each are left:
+  /// the last one is the output.
   std::map<std::string, int, std::less<>> outputs;
   void close_block();
 };
@@ -24,35 +25,35 @@ struct RelaxState {
   BindingList* out = nullptr;
   AttrMap attrs;
   bool is_pure = true;
-  bool check_well_formed = true;  // of the decorator: refuse side effects where there are none
+  bool check_well_formed = true;  // from the decorator: refuse side effects in pure functions
   std::map<std::string, tir::Var, std::less<>> dims;
   std::vector<std::pair<tir::Var, Place>> used_dims;   // first uses, for messages
   std::unordered_set<const tir::VarNode*> known_dims;  // defined by parameters and match_cast
-  ir::Expr result;                                     // of the return statement
-  const ir::Object* fresh = nullptr;                   // a variable that R.match_cast has bound
+  ir::Expr result;                                     // from the return statement
+  const ir::Object* fresh = nullptr;                   // a variable that R.match_cast has just bound
   bool in_branch = false;
   bool in_macro = false;  // a return gives the value of a macro, not of the function
   MacroCalls macros;
-  RelaxState* outer = nullptr;  // of the function around this one
-  relax::Var self;              // of a function inside another: what it is called in its own body
+  RelaxState* outer = nullptr;  // the enclosing function
+  relax::Var self;              // the name of a nested function in its own body
 };
 
 // relax_types.cc
-/// R.Tensor(...) and the other types; nothing if `name` is none.
+/// R.Tensor(...) and the other types; nullopt if `name` is no type.
 std::optional<Value> call_graph_type(Parser& parser, std::string_view name, Args& args);
 ir::Type to_type(Parser& parser, const Value& value, Place place);
-/// An extent: a number, an expression or its text.
+/// An extent, given as a number, an expression or a string.
 PrimExpr to_extent(Parser& parser, const Value& value, Place place);
 relax::Shape to_shape(Parser& parser, const Value& value, Place place);
-/// The numbers of R.shape or of an argument, which may be negative: R.reshape(x, (-1, 4)).
+/// The integers of R.shape or of an argument, which may be negative: R.reshape(x, (-1, 4)).
 relax::Shape to_shape_values(Parser& parser, const Sequence& list, Place place);
-/// The name of a device, "llvm:0", given as text or by I.vdevice("llvm", 0).
+/// The name of a device, "llvm:0", given as a string or by I.vdevice("llvm", 0).
 std::string device_name(Parser& parser, const Value& value, Place place);
 
 // relax_values.cc
-/// A graph value: tuples of lists, R.prim_value of scalars, R.str of strings.
+/// `value` as a graph value: a list becomes a tuple, a scalar R.prim_value, a string R.str.
 ir::Expr to_graph(Parser& parser, const Value& value, Place place);
-/// `value` as an argument: what is no leaf gets a variable of its own first.
+/// `value` as an argument: a value that is no leaf is bound to a variable first.
 ir::Expr to_leaf(Parser& parser, const ir::Expr& value, Place place);
 relax::Constant constant_of(Parser& parser, const Value& value, std::optional<DataType> dtype, Place place);
 
@@ -61,11 +62,11 @@ std::optional<Value> call_graph_special(Parser& parser, std::string_view name, A
 Value call_operator(Parser& parser, std::string_view name, Args& args);
 relax::Call make_call(Parser& parser, std::string_view op, std::vector<ir::Expr> args, AttrMap attrs,
                       std::vector<ir::Type> type_args, const Span& span);
-/// The type that inference finds.
+/// The inferred type of `expr`.
 ir::Type infer(Parser& parser, const ir::Expr& expr, const Span& span);
 
 // relax_func.cc
-/// var = value, in the open block.
+/// Binds var = value in the open block.
 relax::AnyVar emit(Parser& parser, std::string_view name, const ir::Expr& value, const ir::Type& annotation,
                    Place place);
 relax::AnyVar emit_match_cast(Parser& parser, std::string_view name, const ir::Expr& value,
@@ -73,7 +74,7 @@ relax::AnyVar emit_match_cast(Parser& parser, std::string_view name, const ir::E
 
 // relax_stmt.cc
 std::optional<Value> call_graph_statement(Parser& parser, std::string_view name, Args& args);
-/// The bindings of `macro` where `call` stands in a graph; what it returns, or nothing.
+/// Emits the bindings of `macro` in place of `call`; returns its value, or none.
 Value call_graph_macro(Parser& parser, const Ref<Macro>& macro, const ast::Expr* call);
 
 }  // namespace tilewright::script

@@ -47,7 +47,7 @@ void RelaxParser::parse_statement(const ast::Stmt* stmt) {
     case StmtKind::kReturn: {
       if (!stmt->value) throw UserError(span, "a graph function returns a value");
       if (!state_.in_macro && (state_.out->in_dataflow || state_.in_branch))
-        throw UserError(span, "return stands at the end of the function, not inside a {}",
+        throw UserError(span, "return is allowed only at the end of the function, not inside a {}",
                         state_.in_branch ? "branch" : "dataflow block");
       ir::Expr value = to_graph(parser_, parser_.eval(stmt->value), stmt->value->place);
       const bool is_call = !relax::VarBaseNode::classof(*value);
@@ -119,15 +119,15 @@ void RelaxParser::assign(const Expr* target, const Value& value, const ir::Type&
       list && std::any_of(list->items.begin(), list->items.end(),
                           [](const Value& item) { return item.node<ir::RelaxExprNode>() != nullptr; });
   const bool is_registered = expr.as<relax::ExternFuncNode>() && !annotation;
-  if (expr && expr.get() == state_.fresh) {  // x = R.match_cast(...) is a binding already
+  if (expr && expr.get() == state_.fresh) {  // x = R.match_cast(...) has emitted its binding already
     state_.fresh = nullptr;
     parser_.names.define(target->text, expr, target->place);
-  } else if (is_registered) {  // f = R.ExternFunc("name"): a name of the text for that function
+  } else if (is_registered) {  // f = R.ExternFunc("name"): only a name for that function
     parser_.names.define(target->text, expr, target->place);
   } else if (expr || has_graph_items || annotation) {
     if (const auto* global = expr.as<ir::GlobalVarNode>(); global && parser_.require) {
       parser_.require(global->name_hint);
-      expr = parser_.global_vars.find(global->name_hint)->second;  // typed by now
+      expr = parser_.global_vars.find(global->name_hint)->second;  // its type is known by now
     }
     ir::Expr bound = expr ? ir::Expr(expr) : to_graph(parser_, value, place);
     parser_.names.define(target->text, emit(parser_, target->text, bound, annotation, place), target->place);
@@ -151,8 +151,7 @@ void RelaxParser::parse_dataflow(const ast::Stmt* stmt) {
   const bool is_dataflow = stmt->items.size() == 1 && item->kind == ExprKind::kCall &&
                            parser_.path_of(item->items[0]) == "relax.dataflow";
   if (!is_dataflow) throw UserError(parser_.span(item), "`with` in a graph takes R.dataflow()");
-  if (state_.out->in_dataflow)
-    throw UserError(parser_.span(item), "a dataflow block cannot stand inside another");
+  if (state_.out->in_dataflow) throw UserError(parser_.span(item), "dataflow blocks cannot be nested");
   state_.out->close_block();
   std::map<std::string, int, std::less<>> assigned;
   const Expr* output = nullptr;
@@ -195,7 +194,7 @@ void RelaxParser::parse_dataflow(const ast::Stmt* stmt) {
     parser_.names.define(names[n]->text, results[n].value, results[n].place);
 }
 
-// The last line of a branch says what the whole `if` is called and its value there.
+// The last line of a branch assigns the value of the branch to the variable of the whole `if`.
 relax::SeqExpr RelaxParser::parse_branch(const ast::Body& body, std::string* name) {
   const ast::Stmt* last = body.back();
   const bool is_binding = (last->kind == StmtKind::kAssign || last->kind == StmtKind::kAnnAssign) &&
@@ -214,7 +213,7 @@ relax::SeqExpr RelaxParser::parse_branch(const ast::Body& body, std::string* nam
     throw UserError(parser_.tree.span(last), "a branch of a graph ends with the assignment of its value");
   relax::Binding binding = list.bindings.back();
   *name = binding->var->name_hint;
-  // `y = x` at the end names the result and is no computation
+  // a final `y = x` only names the result
   const bool is_plain = relax::VarBaseNode::classof(*binding->value) ||
                         is<relax::ConstantNode>(binding->value) || is<relax::TupleNode>(binding->value);
   ir::Expr result = binding->var;
@@ -251,7 +250,7 @@ void RelaxParser::parse_if(const ast::Stmt* stmt) {
   parser_.names.define(var->name_hint, var, stmt->place);
 }
 
-// @R.function def inner(...): a value of the graph; it may call itself if its result is annotated
+// @R.function def inner(...): a value of the graph; it may call itself if its result type is annotated
 void RelaxParser::parse_nested(const ast::Stmt* stmt) {
   RelaxState inner;
   inner.outer = &state_;
@@ -280,7 +279,7 @@ Value call_graph_macro(Parser& parser, const Ref<Macro>& macro, const Expr* call
   return result ? Value(ref_as<ir::RelaxExprNode>(result)) : Value();
 }
 
-// R.func_attr, R.is_impure; what stands only in its own place
+// R.func_attr, R.is_impure; and errors for calls that are allowed only elsewhere
 std::optional<Value> call_graph_statement(Parser& parser, std::string_view name, Args& args) {
   if (name == "func_attr") {
     const Arg& attrs = args.need(0, "attrs");
@@ -294,7 +293,7 @@ std::optional<Value> call_graph_statement(Parser& parser, std::string_view name,
     parser.graph->is_pure = false;
     return Value();
   }
-  if (name == "output") throw UserError(args.span, "R.output stands at the end of a dataflow block");
+  if (name == "output") throw UserError(args.span, "R.output is allowed only at the end of a dataflow block");
   if (name == "dataflow") throw UserError(args.span, "R.dataflow is written as `with R.dataflow():`");
   return std::nullopt;
 }

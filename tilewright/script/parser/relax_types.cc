@@ -5,7 +5,7 @@
 namespace tilewright::script {
 namespace {
 
-// An extent given as text, "m" or "n + 1": its names are dimensions of the function.
+// An extent given as a string, "m" or "n + 1": its names are dimensions of the function.
 PrimExpr extent_from_text(Parser& parser, const std::string& text, Place place) {
   if (is_name(text))
     return ref_as<tir::VarNode>(*graph_dimension(parser, text, kInt64, place).get<ObjectRef>());
@@ -17,7 +17,7 @@ PrimExpr extent_from_text(Parser& parser, const std::string& text, Place place) 
       inner.graph = parser.graph;
       for (const Token& token : tokenize(tree.text)) {
         const std::string name(tree.text.at(token.place));
-        // T.max(n, 20), min(n, 20): T and the functions are no dimensions
+        // in T.max(n, 20) and min(n, 20), T and the functions are not dimensions
         const bool is_path = tree.text.all().substr(token.place.end).starts_with('.') ||
                              tree.text.all().substr(0, token.place.begin).ends_with('.');
         if (token.kind == TokenKind::kName && !is_path && name != "min" && name != "max")

@@ -9,7 +9,7 @@
 namespace tilewright::script {
 namespace {
 
-// The elements of nested lists, row by row; every list of one depth must have one length.
+// Appends the elements of nested lists in row-major order; all lists of one depth must have the same length.
 void collect(Parser& parser, const Value& value, Place place, size_t depth, runtime::Shape* shape,
              std::vector<Value>* out) {
   const auto* list = value.get<Sequence>();
@@ -36,7 +36,7 @@ uint32_t narrow_float(double value, int exponent, int mantissa) {
   if (std::isinf(value)) return sign | infinity;
   int power = value == 0 ? 1 - bias : std::max(std::ilogb(value), 1 - bias);
   auto scaled =
-      static_cast<uint32_t>(std::nearbyint(std::ldexp(value, mantissa - power)));  // the implied one included
+      static_cast<uint32_t>(std::nearbyint(std::ldexp(value, mantissa - power)));  // with the implied bit
   if (scaled >> (mantissa + 1)) {
     scaled >>= 1;
     ++power;
@@ -142,7 +142,7 @@ Value Parser::graph_subscript(const Value& base, const ast::Expr* expr) {
   const int64_t index = to_int(eval(expr->items[1]), expr->items[1]->place, "the index of a tuple");
   if (const auto* shape = tuple.as<relax::ShapeExprNode>()) {
     if (index < 0 || index >= static_cast<int64_t>(shape->values.size()))
-      throw UserError(span(expr), "the shape has {}, there is no number {}",
+      throw UserError(span(expr), "the shape has {}, there is no element {}",
                       count_text(shape->values.size(), "dimension"), index);
     return shape->values[static_cast<size_t>(index)];
   }
@@ -150,13 +150,13 @@ Value Parser::graph_subscript(const Value& base, const ast::Expr* expr) {
   const ir::Type type = relax::type_of(leaf);
   if (const auto* elements = type.as<ir::TupleTypeNode>()) {
     if (index < 0 || index >= static_cast<int64_t>(elements->elements.size()))
-      throw UserError(span(expr), "the tuple has {} element{}, there is no number {}",
+      throw UserError(span(expr), "the tuple has {} element{}, there is no element {}",
                       elements->elements.size(), elements->elements.size() == 1 ? "" : "s", index);
     return relax::TupleGetItemNode::make(leaf, index, elements->elements[static_cast<size_t>(index)],
                                          span(expr));
   }
   if (type && !is<ir::ObjectTypeNode>(type))
-    throw UserError(span(expr), "{} is no tuple", describe(base))
+    throw UserError(span(expr), "{} is not a tuple", describe(base))
         .help("take a part of a tensor with R.strided_slice or R.take");
   return relax::TupleGetItemNode::make(leaf, index, ir::Type(relax::object_type()), span(expr));
 }
@@ -181,7 +181,7 @@ Value Parser::graph_binary(std::string_view op, const Value& a, const Value& b, 
       {">>", "right_shift"}};
   for (const auto& [text, name] : kNames) {
     if (text != op) continue;
-    // a number beside a tensor is a constant of its dtype
+    // a number beside a tensor becomes a constant of its dtype
     auto operand = [&](const Value& value, const Value& other) -> ir::Expr {
       if (!value.is_number()) return to_leaf(*this, to_graph(*this, value, place), place);
       const auto* type = relax::type_of(other.ref<ir::RelaxExprNode>()).as<relax::TensorTypeNode>();
@@ -194,7 +194,7 @@ Value Parser::graph_binary(std::string_view op, const Value& a, const Value& b, 
   throw UserError(span(place), "operator {} has no meaning over graph values", op);
 }
 
-// x.struct_info, x.shape of a value; of a type, as x.struct_info is, shape, dtype and ndim
+// x.struct_info and x.shape of a value; shape, dtype and ndim of a type, e.g. of x.struct_info
 Value graph_attribute(Parser& parser, const Value& base, std::string_view name, Place place) {
   auto type = base.ref<ir::TypeNode>();
   if (!type) type = relax::type_of(base.ref<ir::RelaxExprNode>());

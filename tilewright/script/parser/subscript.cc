@@ -11,7 +11,7 @@ using ast::Expr;
 using ast::ExprKind;
 namespace {
 
-// How many steps of `step` lead from start to stop, as a lane count.
+// The number of steps of `step` from start to stop, as a lane count.
 int64_t lane_count(const BufferSlice::Part& part, const Span& span) {
   int64_t step = 1;
   if (part.step && !as_const_int(part.step, &step))
@@ -48,7 +48,7 @@ std::vector<PrimExpr> vector_indices(const BufferSlice& slice, const Span& span)
 
 namespace {
 
-// The extent of start:stop: what the user added to start, else the difference.
+// The extent of start:stop: x if stop is written as start + x, else stop - start.
 PrimExpr slice_extent(const BufferSlice::Part& part) {
   if (auto length = analysis::const_difference(part.start, part.stop))
     return make_const_int(part.start->dtype, *length);
@@ -69,7 +69,7 @@ BufferRegion region_of_slice(const BufferSlice& slice, const Span& span) {
   return BufferRegionNode::make(ref_as<BufferNode>(slice.buffer), std::move(region));
 }
 
-// One index of a load as a range; a Ramp covers its lanes.
+// An index of a load as a range, which covers the lanes of a Ramp.
 ir::Range range_of_index(const PrimExpr& index) {
   if (const auto* ramp = index.as<RampNode>()) {
     int64_t step;
@@ -149,7 +149,7 @@ BufferSlice::Part Parser::eval_slice(const Expr* index, const Buffer& buffer, si
 
 namespace {
 
-// An element or part of a Python list, string or tuple.
+// An element or a slice of a Python list, string or tuple.
 Value element(Parser& parser, const Sequence& list, const Expr* expr) {
   if (expr->items.size() != 2) throw UserError(parser.span(expr), "a list takes one index");
   const Expr* index = expr->items[1];
@@ -167,7 +167,7 @@ Value element(Parser& parser, const Sequence& list, const Expr* expr) {
   }
   const int64_t n = position(index, 0);
   if (n < 0 || n >= size)
-    throw UserError(parser.span(index), "the list has {} element{}, there is no number {}", size,
+    throw UserError(parser.span(index), "the list has {} element{}, there is no element {}", size,
                     size == 1 ? "" : "s", n);
   return list.items[static_cast<size_t>(n)];
 }

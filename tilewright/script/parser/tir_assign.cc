@@ -52,7 +52,7 @@ void TirParser::assign_value(const Expr* target, const Value& value, Place value
 }
 
 void TirParser::assign_tuple(const Expr* target, const Value& value, Place value_place) {
-  // (vi,) = T.axis.remap("S", [i]): one axis, which is no list
+  // (vi,) = T.axis.remap("S", [i]): a single axis is not a list
   if (target->items.size() == 1 && value.node<ir::PrimExprNode>())
     return assign_value(target->items[0], value, value_place);
   const Sequence& list = parser_.to_sequence(value, value_place, "what several names are assigned");
@@ -84,8 +84,8 @@ void TirParser::store(const Expr* target, const Value& value, Place value_place)
 
 namespace {
 
-// A second meaning for a variable that a loop or branch around sees would be lost at its end, unlike in
-// Python.
+// An assignment in a loop or branch to a variable defined outside would be lost at the end of the loop or
+// branch, unlike in Python.
 void refuse_outer_change(Parser& parser, const Expr* target) {
   const Binding* known = parser.names.lookup(target->text);
   if (!known || !known->is_let || parser.names.lookup_here(target->text)) return;
@@ -130,7 +130,7 @@ void TirParser::parse_let(const ast::Stmt* stmt, const Expr* type_expr) {
   bind_let(target->text, target->place, expr, type.ref<ir::TypeNode>());
 }
 
-// x: T.int32 = value; the annotation gives the dtype
+// x: T.int32 = value; the annotation determines the dtype
 void TirParser::parse_annotated(const ast::Stmt* stmt) {
   const Expr* target = stmt->targets[0];
   if (target->kind != ExprKind::kName) throw UserError(parser_.span(target), "only a name can be annotated");

@@ -35,7 +35,7 @@ void TirParser::parse_block(const ast::Stmt* stmt, size_t item, const ast::Expr*
 
 void TirParser::parse_init(const ast::Stmt* stmt, size_t item) {
   const Span where = parser_.span(stmt->items[item].value);
-  if (state_.blocks.empty()) throw UserError(where, "T.init stands only inside a block");
+  if (state_.blocks.empty()) throw UserError(where, "T.init is allowed only inside a block");
   BlockState& block = *state_.blocks.back();
   if (block.init) throw UserError(where, "block \"{}\" has T.init twice", block.name);
   FrameGuard frame(&parser_.names);
@@ -78,7 +78,8 @@ void TirParser::finish_block(BlockState&& block, tir::Stmt body) {
   state_.out->add(BlockRealizeNode::make(std::move(values), predicate, node, span));
 }
 
-// An axis bound to exactly a loop must have the loop's range, unless T.where cuts the block anyway.
+// An axis bound to a loop variable alone must have the loop's range, unless T.where
+// restricts the block anyway.
 void TirParser::check_axis(const BlockState& block, const AxisWritten& axis) {
   const auto* var = axis.value.as<tir::VarNode>();
   auto loop = var ? state_.loops.find(var) : state_.loops.end();
@@ -98,12 +99,13 @@ void TirParser::check_axis(const BlockState& block, const AxisWritten& axis) {
       .help("give both the same extent, or say with T.where(...) for which values the block runs");
 }
 
-// ---- what stands inside a block
+// ---- statements inside a block
 
 namespace {
 
 BlockState& block_of(Parser& parser, const Args& args) {
-  if (parser.tir->blocks.empty()) throw UserError(args.span, "{} stands only inside a block", args.function);
+  if (parser.tir->blocks.empty())
+    throw UserError(args.span, "{} is allowed only inside a block", args.function);
   return *parser.tir->blocks.back();
 }
 
@@ -206,10 +208,10 @@ Value axis_remap(Parser& parser, Args& args) {
       case 'C': type = IterType::kScan; break;
       case 'O': type = IterType::kOpaque; break;
       default:
-        throw UserError(
-            parser.span(kinds_arg.place),
-            "T.axis.remap: '{}' is no kind of axis; they are S (spatial), R (reduce), C (scan), O (opaque)",
-            kinds[n]);
+        throw UserError(parser.span(kinds_arg.place),
+                        "T.axis.remap: '{}' is not a kind of axis; they are S (spatial), R (reduce), C "
+                        "(scan), O (opaque)",
+                        kinds[n]);
     }
     result.items.push_back(define_axis(parser, args, args.hint(n),
                                        make_range(loop->second.min, loop->second.extent), values[n], type));

@@ -7,7 +7,7 @@
 namespace tilewright::script {
 namespace {
 
-// A dimension: an integer, an expression or the name of a variable.
+// A dimension, given as an integer, an expression or the name of a variable.
 PrimExpr dimension(Parser& parser, const Value& value, Place place) {
   if (const auto* name = value.get<std::string>(); name && parser.tir)
     return dimension_var(parser, *name, kInt64, place);
@@ -35,7 +35,7 @@ tir::Var data_pointer(Parser& parser, const Arg& arg) {
                   describe(arg.value));
 }
 
-// Variables that stand alone in the shape, strides or offset of a parameter are defined by it.
+// A parameter defines the variables that are a dimension, stride or offset of its buffer by themselves.
 void define_alone(TirState* state, const Buffer& buffer) {
   auto define = [&](const PrimExpr& expr) {
     if (const auto* var = expr.as<tir::VarNode>()) state->defined.insert(var);
@@ -88,7 +88,7 @@ Buffer buffer_from_args(Parser& parser, Args& args, size_t first, std::string na
   if (const Arg* arg = args.find(first + 7, "offset_factor"))
     offset_factor = parser.to_int(arg->value, arg->place, "offset_factor");
   if (align <= 0) align = 64;
-  // an offset of 0 is none; with a factor none would be any multiple of it
+  // an offset of 0 means no offset; but with a factor, no offset would mean any multiple of it
   if (offset_factor == 0 && elem_offset && is_zero(elem_offset)) elem_offset = nullptr;
   if (const Arg* arg = args.find(first + 8, args.keyword("type") ? "type" : "buffer_type");
       arg && !arg->value.is_none()) {
@@ -115,7 +115,7 @@ std::string buffer_name(const Args& args) {
   return std::string(args.hint().empty() ? "buffer" : args.hint());
 }
 
-// With an offset factor and no offset, the offset is whatever multiple the caller's buffer has.
+// With an offset factor and no offset, the offset may be any multiple of the factor that the caller passes.
 Buffer with_free_offset(const Buffer& buffer) {
   if (buffer->elem_offset || buffer->offset_factor == 0) return buffer;
   const DataType dtype = buffer->shape.empty() ? kInt32 : buffer->shape[0]->dtype;
@@ -132,7 +132,7 @@ size_t param_index(Parser& parser, const Arg& arg, const TirState& state) {
                   describe(arg.value));
 }
 
-// The view has the extents of the region, whose leading dimensions of extent 1 it may leave out.
+// Raises UserError unless the view has the extents of the region; it may omit leading extents of 1.
 void require_shape_of_region(const Buffer& view, const BufferRegion& source, const Span& span) {
   std::vector<PrimExpr> extents;
   for (const ir::Range& range : source->region) extents.push_back(range->extent);
@@ -206,7 +206,7 @@ AttrMap annotations_of(Parser& parser, Args& args) {
   return arg ? parser.to_attrs(arg->value, arg->place) : AttrMap();
 }
 
-// Into the innermost block, or the function's root block.
+// Adds an allocation to the innermost block, or to the function's root block.
 Value block_allocation(Parser& parser, const Buffer& buffer) {
   TirState& state = *parser.tir;
   state.defined.insert(buffer->data.get());
@@ -216,8 +216,8 @@ Value block_allocation(Parser& parser, const Buffer& buffer) {
 
 }  // namespace
 
-// Y = T.alloc_buffer(shape, dtype): of the block around it; in functions without blocks (and where T.sblock
-// is written, as since 2026) a statement.
+// Y = T.alloc_buffer(shape, dtype): belongs to the enclosing block; in functions without blocks, and with
+// T.sblock (since 2026), it is a statement.
 Value alloc_buffer(Parser& parser, Args& args) {
   Buffer buffer = buffer_from_args(parser, args, 0, buffer_name(args));
   AttrMap annotations = annotations_of(parser, args);
@@ -233,7 +233,7 @@ Value sblock_alloc_buffer(Parser& parser, Args& args) {
   return block_allocation(parser, buffer);
 }
 
-// A = T.allocate([128], "float32", "global"): A is the pointer, and elements may be accessed by it
+// A = T.allocate([128], "float32", "global"): A is the pointer, but also accesses elements
 Value allocate(Parser& parser, Args& args) {
   const Arg& extents = args.need(0, "extents");
   const Arg& dtype = args.need(1, "dtype");
@@ -250,7 +250,7 @@ Value allocate(Parser& parser, Args& args) {
   return AllocatedPointer{buffer};
 }
 
-// B = T.decl_buffer(shape, dtype, data=A.data): a view; without data an allocation
+// B = T.decl_buffer(shape, dtype, data=A.data): a view; an allocation if there is no data
 Value decl_buffer(Parser& parser, Args& args) {
   Buffer buffer = buffer_from_args(parser, args, 0, buffer_name(args));
   const Arg* data = args.find(2, "data");
@@ -266,7 +266,7 @@ Value decl_buffer(Parser& parser, Args& args) {
   return buffer;
 }
 
-// T.Buffer(shape, dtype): a parameter's type, or as T.decl_buffer in a body
+// T.Buffer(shape, dtype): the type of a parameter; in a body the same as T.decl_buffer
 Value buffer_type(Parser& parser, Args& args) {
   if (parser.tir && parser.tir->out) return decl_buffer(parser, args);
   std::string name = args.hint().empty() ? "buffer" : std::string(args.hint());

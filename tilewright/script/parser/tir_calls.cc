@@ -1,4 +1,4 @@
-// Calls of the operators of tir/op.h: arguments to expressions, and the dtype of the result.
+// Calls of the operators of tir/op.h: converts arguments to expressions and determines the result's dtype.
 #include "tilewright/script/parser/tir_functions.h"
 #include "tilewright/tir/tensor_argument.h"
 
@@ -12,19 +12,19 @@ bool is_any_of(std::string_view name, std::initializer_list<std::string_view> na
   return false;
 }
 
-// Operators whose operands need not have one dtype.
+// True for operators whose operands may differ in dtype.
 bool has_mixed_operands(std::string_view name) {
   return is_any_of(
       name, {"ldexp", "q_multiply_shift", "q_multiply_shift_per_axis", "likely", "tvm_thread_invariant"});
 }
-// Operators of integers; the others take an integer literal as float32.
+// True for operators on integers; others convert an integer literal to float32.
 bool takes_integers(std::string_view name) {
   return is_any_of(name, {"abs", "popcount", "clz", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not",
                           "shift_left", "shift_right", "q_multiply_shift", "q_multiply_shift_per_axis",
                           "likely", "tvm_thread_invariant", "pow", "fmod"});
 }
 
-// The result's dtype written by the user: dtype=..., or before the other arguments.
+// The result's dtype if the user wrote it: as dtype=..., or before the other arguments.
 std::optional<DataType> written_dtype(Parser& parser, const BuiltinOp& op, Args& args, size_t* first) {
   if (const Arg* arg = args.keyword("dtype")) return parser.to_data_type(arg->value, arg->place);
   if (!has_leading_dtype(op.name) || args.size() == 0) return std::nullopt;
@@ -52,7 +52,7 @@ std::vector<PrimExpr> operands_of(Parser& parser, const BuiltinOp& op, const std
   const bool matched = (op.elementwise && !has_mixed_operands(op.name)) || op.name == "if_then_else";
   const size_t begin = op.name == "if_then_else" ? 1 : 0;
   if (!matched || operands.size() < begin + 2) return operands;
-  // a literal takes the dtype of any typed operand, then all are brought to one
+  // a literal takes the dtype of any typed operand, then all are converted to one dtype
   size_t typed = begin;
   while (typed < given.size() && given[typed]->value.is_number()) ++typed;
   Value common = typed < given.size() ? given[typed]->value : given[begin]->value;

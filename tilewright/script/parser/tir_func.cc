@@ -1,4 +1,4 @@
-// @T.prim_func: parameters, the root block, what must be defined at the end.
+// @T.prim_func: parameters, the root block, and the check that all variables are defined.
 #include "tilewright/analysis/verify.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/script/parser/tir_parser.h"
@@ -6,7 +6,7 @@
 namespace tilewright::script {
 namespace {
 
-// What the spellings of the text say about its era, before anything is parsed.
+// The version of the language that the spellings of the text imply, found before anything is parsed.
 struct Spellings {
   bool has_blocks = false, is_sblock_era = false;
   void look_at(const ast::Expr* expr) {
@@ -80,13 +80,13 @@ void TirParser::parse_param(const ast::Param& param, size_t index) {
     state_.params[index] = make_var(name, dtype, parser_.span(param.place));
     parser_.names.define(name, state_.params[index], param.place);
   } else {
-    throw UserError(parser_.span(place), "{} is no type of a parameter", describe(type))
+    throw UserError(parser_.span(place), "{} cannot be the type of a parameter", describe(type))
         .help("a parameter is a T.Buffer(...), a T.handle or a scalar such as T.int32");
   }
   state_.defined.insert(state_.params[index].get());
 }
 
-// Scalars first: shapes of buffers before them may use their names.
+// Scalars first: the shapes of buffers before them may use their names.
 void TirParser::parse_params(const ast::Stmt* function) {
   const size_t count = function->params.size();
   state_.params.resize(count);
@@ -117,7 +117,7 @@ ir::Type result_type(Parser& parser, const ast::Expr* annotation) {
   return ir::PrimTypeNode::make(parser.to_data_type(type, annotation->place));
 }
 
-// A program of blocks is itself a block, the root, which the text may leave out.
+// A program with blocks is itself a block, the root, which the text may omit.
 tir::Stmt TirParser::with_root(tir::Stmt body) {
   const auto* realize = body.as<BlockRealizeNode>();
   if (realize && realize->block->iter_vars.empty() && state_.root_buffers.empty()) {
@@ -136,8 +136,7 @@ tir::Stmt TirParser::with_root(tir::Stmt body) {
   return BlockRealizeNode::make(std::vector<PrimExpr>{}, PrimExpr(bool_imm(true)), root);
 }
 
-// Every variable that was only declared (n = T.int64()) must have been defined by something before it is
-// used.
+// Raises UserError for a variable that is only declared (n = T.int64()) and never defined.
 void TirParser::check_defined(const PrimFunc& func) {
   std::unordered_map<const tir::VarNode*, Span> undefined;
   for (const auto& [var, span] : state_.declared) {

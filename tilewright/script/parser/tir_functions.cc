@@ -1,4 +1,4 @@
-// The table of T.name.  What is not in it is a dtype (T.float32) or an operator of tir/op.h (T.exp).
+// The table of T.name.  A name that is not in it is a dtype (T.float32) or an operator of tir/op.h (T.exp).
 #include "tilewright/script/parser/tir_functions.h"
 
 #include "tilewright/support/near.h"
@@ -40,7 +40,7 @@ Value limit_of(Parser& parser, Args& args) {
   return kLimit(parser.to_data_type(dtype.value, dtype.place));
 }
 
-// Other names of operators; they take what the operator takes.
+// Other names of operators, with the same arguments.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"power", "pow"},
     {"tvm_call_packed", "call_packed"},
@@ -50,7 +50,7 @@ constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
 struct TirFunction {
   std::string_view name;
   Handler handler;
-  bool in_body = false;  // acts on the function that is parsed
+  bool in_body = false;  // acts on the function being parsed
 };
 constexpr TirFunction kFunctions[] = {
     {"Buffer", buffer_type},
@@ -145,7 +145,7 @@ constexpr TirFunction kFunctions[] = {
     {"any", joined<ir::Kind::kOr>},
 };
 
-// What stands only in `with`, `for` or as a decorator.
+// Names that are allowed only in `with`, in `for` or as a decorator, and how to write them.
 constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
     {"block", "with T.block(...):"},
     {"sblock", "with T.sblock(...):"},
@@ -166,7 +166,7 @@ Value call_tir_function(Parser& parser, std::string_view name, Args& args) {
     if (entry.name == name) {
       const bool is_in_body = parser.tir && parser.tir->out;
       if (entry.in_body && !is_in_body)
-        throw UserError(args.span, "{} stands only inside the body of a T.prim_func", args.function);
+        throw UserError(args.span, "{} is allowed only inside the body of a T.prim_func", args.function);
       return entry.handler(parser, args);
     }
   }

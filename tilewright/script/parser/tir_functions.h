@@ -1,4 +1,4 @@
-// The functions of T, by topic; tir_functions.cc has the table of their names.
+// The functions of T by topic; tir_functions.cc has the table of their names.
 #pragma once
 #include "tilewright/script/parser/tir_state.h"
 
@@ -26,7 +26,7 @@ Value string_imm_value(Parser& parser, Args& args);
 Value ceil_divide(Parser& parser, Args& args);
 Value select_value(Parser& parser, Args& args);
 Value let_value(Parser& parser, Args& args);
-/// The node of `kind` from two arguments.
+/// The node of `kind` on two arguments.
 Value two_operands(Parser& parser, ir::Kind kind, Args& args);
 
 // tir_nodes.cc

@@ -1,4 +1,4 @@
-// T.Ramp, T.Shuffle, T.index_map, T.target and other values with parts; lambdas of reducers and index maps.
+// T.Ramp, T.Shuffle, T.index_map, T.target and other composite values; lambdas of reducers and index maps.
 #include "tilewright/script/parser/regions.h"
 #include "tilewright/script/parser/tir_functions.h"
 #include "tilewright/target/target.h"
@@ -7,7 +7,7 @@
 namespace tilewright::script {
 
 namespace {
-// A number, or T.vscale() * number
+// An integer, or T.vscale() * integer
 int64_t lanes_of(Parser& parser, const Arg& arg) {
   const auto is_vscale = [](const PrimExpr& expr) {
     const auto* call = expr.as<tir::CallNode>();
@@ -138,7 +138,7 @@ Value range_value(Parser& parser, Args& args) {
 }
 
 namespace {
-// "host" of a target's dictionary: a dictionary or the text of a target
+// "host" in a target's dictionary: a dictionary, or a target as a string
 ir::Target parse_host(Parser& parser, const ObjectRef& value, Place place) {
   if (auto target = ref_as<ir::TargetNode>(value)) return target;
   if (const auto* dict = value.as<ir::DictNode>()) {

@@ -1,4 +1,4 @@
-// From statements to TIR.  One per function; tir_func.cc drives it.
+// Converts statements to TIR.  There is one parser per function; tir_func.cc drives it.
 #pragma once
 #include "tilewright/script/parser/tir_functions.h"
 
@@ -20,11 +20,11 @@ class TirParser {
   void check_defined(const PrimFunc& func);
 
   // tir_stmt.cc
-  /// The statements of a function or macro.
+  /// Parses the statements of a function or macro.
   void parse_whole(const ast::Body& body);
   void parse_body(const ast::Body& body);
   void parse_statement(const ast::Stmt* stmt);
-  /// A body in a frame of its own, as one statement.
+  /// A body as one statement, parsed in a new frame.
   tir::Stmt parse_scope(const ast::Body& body);
   void parse_expr_statement(const ast::Stmt* stmt);
   void add_value(const Value& value, const ast::Expr* expr);
@@ -61,10 +61,10 @@ class TirParser {
 
   Parser& parser_;
   TirState& state_;
-  const ast::Stmt* last_ = nullptr;  // of the function or macro
+  const ast::Stmt* last_ = nullptr;  // last statement of the function or macro
 };
 
-/// The names a target gives to what is assigned: {"vi", "vj"}; empty for subscripts.
+/// The names that a target assigns: {"vi", "vj"}; empty for subscripts.
 std::vector<std::string_view> target_names(const ast::Expr* target);
 
 }  // namespace tilewright::script

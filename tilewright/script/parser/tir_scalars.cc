@@ -79,7 +79,7 @@ Value scalar_of_dtype(Parser& parser, DataType dtype, Args& args) {
   args.done();
   if (arg && !arg->value.is_none()) return converted(parser, dtype, *arg, true);
   const std::string name = name_or(args, "v");
-  // `m` of a shape written with strings, e.g. T.Buffer(("m",), ...), is the same variable
+  // if `m` was written as a string in a shape, e.g. T.Buffer(("m",), ...), this is the same variable
   if (parser.tir && !args.hint().empty()) {
     if (auto known = parser.tir->dims.find(name);
         known != parser.tir->dims.end() && known->second->dtype == dtype) {
@@ -105,7 +105,7 @@ Value new_var(Parser& parser, Args& args) {
                  args.place);
 }
 
-// T.Cast("float32", x): always the node
+// T.Cast("float32", x): always makes the node
 Value cast_exact(Parser& parser, Args& args) {
   const Arg& dtype = args.need(0, "dtype");
   const Arg& value = args.need(1, "value");
@@ -116,7 +116,7 @@ Value cast_exact(Parser& parser, Args& args) {
   return converted(parser, target, typed, false);
 }
 
-// T.cast(x, "float32"): x itself if it is that already
+// T.cast(x, "float32"): x itself if it has the dtype already
 Value cast_value(Parser& parser, Args& args) {
   const Arg& first = args.need(0, "value");
   const Arg& second = args.need(1, "dtype");

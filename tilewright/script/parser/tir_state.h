@@ -1,4 +1,4 @@
-// What is known while the body of a PrimFunc is parsed.
+// The state while the body of a PrimFunc is parsed.
 #pragma once
 #include <functional>
 #include <map>
@@ -9,15 +9,15 @@
 
 namespace tilewright::script {
 
-/// The statements of one level.  Some hold for all that follow (let, allocation, attribute): those have
-/// `wrap`.
+/// The statements of one level.  Statements that hold for all that follow (let,
+/// allocation, attribute) have `wrap`.
 class StmtList {
  public:
   void add(tir::Stmt stmt);
   void open(std::function<tir::Stmt(tir::Stmt)> wrap) { items_.push_back({nullptr, std::move(wrap)}); }
   bool empty() const { return items_.empty(); }
   size_t size() const { return items_.size(); }
-  /// All of it as one statement; T.evaluate(0) if there is none.
+  /// All statements as one; T.evaluate(0) if there are none.
   tir::Stmt close();
 
  private:
@@ -30,7 +30,7 @@ class StmtList {
 
 struct LoopInfo {
   PrimExpr min, extent;
-  Span span;  // of what is iterated over
+  Span span;  // of the iterator
 };
 
 /// A block axis as it was written, checked against its loop when the block is complete.
@@ -59,25 +59,25 @@ struct TirState {
   AttrMap attrs;
   ir::Type ret_type;
   std::vector<Buffer> root_buffers;
-  StmtList* out = nullptr;          // where statements go
-  std::vector<BlockState*> blocks;  // innermost last
-  bool has_blocks = false;          // the text has T.block or the like: T.alloc_buffer belongs to a block
-  bool check_well_formed = true;    // refuse what cannot be meant (ParseOptions and the decorator)
+  StmtList* out = nullptr;          // receives the statements
+  std::vector<BlockState*> blocks;  // the innermost is last
+  bool has_blocks = false;          // the text has T.block or T.sblock: T.alloc_buffer belongs to a block
+  bool check_well_formed = true;    // refuse unintended programs (ParseOptions and the decorator)
   bool is_sblock_era = false;       // T.sblock is written: T.alloc_buffer is a statement
   std::map<std::string, tir::Var, std::less<>> dims;  // variables of dimensions written as strings
   std::unordered_map<const tir::VarNode*, LoopInfo> loops;
   std::unordered_map<const tir::VarNode*, IterVar> env_threads;
-  // the last outermost block and which of its regions were found, not written: a root block keeps neither
+  // the last outermost block, and which of its regions were inferred, not written: a root block keeps neither
   tir::Block top_block;
   bool top_reads_found = false, top_writes_found = false;
-  std::vector<std::pair<tir::Var, Span>> declared;  // n = T.int64(): something must define it
+  std::vector<std::pair<tir::Var, Span>> declared;  // n = T.int64(): must be defined later
   std::unordered_set<const tir::VarNode*> defined;
-  std::unordered_set<const ir::Object*> fresh;  // new variables that no name stands for yet
+  std::unordered_set<const ir::Object*> fresh;  // new variables that no name refers to yet
   MacroCalls macros;
 };
 
-/// The arguments that describe a buffer, from position `first` on: shape, dtype, data, strides, elem_offset,
-/// scope, align, offset_factor, buffer_type, axis_separators.  Without `data` it gets a pointer of its own.
+/// The buffer described by the arguments from position `first` on: shape, dtype, data, strides, elem_offset,
+/// scope, align, offset_factor, buffer_type, axis_separators.  Without `data` it gets a new pointer.
 Buffer buffer_from_args(Parser& parser, Args& args, size_t first, std::string name,
                         const Buffer& defaults = {});
 

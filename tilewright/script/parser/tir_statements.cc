@@ -5,7 +5,7 @@
 
 namespace tilewright::script {
 
-// T.attr(node, key, value): holds for what follows
+// T.attr(node, key, value): holds for the statements that follow
 Value attr(Parser& parser, Args& args) {
   const Arg& node_arg = args.need(0, "node");
   const Arg& key_arg = args.need(1, "attr_key");
@@ -70,7 +70,7 @@ Value launch_thread(Parser& parser, Args& args) {
   return args.hint().empty() ? Value() : result;
 }
 
-// tx = T.env_thread("threadIdx.x"): named now, launched later
+// tx = T.env_thread("threadIdx.x"): declared here, launched later
 Value env_thread(Parser& parser, Args& args) {
   const Arg& tag = args.need(0, "thread_tag");
   const Arg* dtype = args.find(1, "dtype");
@@ -111,11 +111,11 @@ Value iter_var(Parser& parser, Args& args) {
                                tag ? parser.to_string(tag->value, tag->place, "thread_tag") : std::string());
   }
   throw UserError(parser.span(kind_arg.place),
-                  "\"{}\" is no kind of axis; they are DataPar, CommReduce, Ordered, Opaque, ThreadIndex",
+                  "\"{}\" is not a kind of axis; they are DataPar, CommReduce, Ordered, Opaque, ThreadIndex",
                   kind);
 }
 
-// "text", or ("RuntimeError", ["te", "xt"]) as since 2026; errors of compiled code have one type
+// "text", or ("RuntimeError", ["te", "xt"]) since 2026; all errors of compiled code have one type
 std::string assert_message(Parser& parser, const Value& value, Place place) {
   const auto* pair = value.get<Sequence>();
   if (!pair || pair->items.size() != 2) return parser.to_string(value, place, "the message");

@@ -1,4 +1,4 @@
-// Statements: dispatch, branches, while, with, expressions for their effect.
+// Statements: dispatch, branches, while, with, expressions evaluated for their effect.
 #include "tilewright/script/parser/tir_parser.h"
 
 namespace tilewright::script {
@@ -13,7 +13,7 @@ void StmtList::add(tir::Stmt stmt) {
 }
 
 tir::Stmt StmtList::close() {
-  std::vector<tir::Stmt> rest;  // what follows, last first
+  std::vector<tir::Stmt> rest;  // the statements that follow, in reverse order
   auto as_one = [&]() -> tir::Stmt {
     if (rest.empty()) return EvaluateNode::make(imm(0));
     if (rest.size() == 1) return rest[0];
@@ -74,7 +74,7 @@ void TirParser::parse_statement(const ast::Stmt* stmt) {
       throw UserError(parser_.span(stmt->name_place),
                       "a function or class cannot be defined inside a T.prim_func");
     case StmtKind::kImport:
-      throw UserError(parser_.tree.span(stmt), "an import cannot stand inside a T.prim_func");
+      throw UserError(parser_.tree.span(stmt), "an import is not allowed inside a T.prim_func");
   }
 }
 
@@ -88,7 +88,7 @@ void TirParser::parse_expr_statement(const ast::Stmt* stmt) {
   add_value(parser_.eval(stmt->value), stmt->value);
 }
 
-// An expression that stands alone is evaluated for its effect.
+// An expression statement is evaluated for its effect.
 void TirParser::add_value(const Value& value, const ast::Expr* expr) {
   if (value.is_none() || value.get<EllipsisValue>()) return;
   if (const auto* list = value.get<Sequence>()) {
@@ -104,7 +104,7 @@ void TirParser::add_value(const Value& value, const ast::Expr* expr) {
 
 void TirParser::parse_if(const ast::Stmt* stmt) {
   const Value test = parser_.eval(stmt->value);
-  if (test.is_number() || test.is_none()) {  // known already: only the chosen branch belongs to the program
+  if (test.is_number() || test.is_none()) {  // known while parsing: only the chosen branch is parsed
     const bool chosen = parser_.to_flag(test, stmt->value->place, "the condition");
     if (chosen || !stmt->orelse.empty()) state_.out->add(parse_scope(chosen ? stmt->body : stmt->orelse));
     return;
@@ -136,7 +136,8 @@ void TirParser::parse_assert(const ast::Stmt* stmt) {
 void TirParser::parse_return(const ast::Stmt* stmt) {
   if (!stmt->value || stmt->value->kind == ast::ExprKind::kNone) {
     if (stmt == last_) return;
-    throw UserError(parser_.tree.span(stmt), "a return without a value stands only at the end of a function")
+    throw UserError(parser_.tree.span(stmt),
+                    "a return without a value is allowed only at the end of a function")
         .help("write T.evaluate(T.ret(0)), or put what follows it under a condition");
   }
   PrimExpr value = parser_.eval_prim(stmt->value);
@@ -159,8 +160,8 @@ void TirParser::parse_with(const ast::Stmt* stmt, size_t item) {
       throw UserError(parser_.span(expr), "{} is a loop, not a `with`", parser_.text(expr->items[0]))
           .help("write it as `for ... in {}:`", parser_.text(expr));
   }
-  // anything else opens a scope whose first statement it is: T.attr, T.allocate, T.launch_thread, T.LetStmt,
-  // T.Assert
+  // all others open a scope and are its first statement: T.attr, T.allocate,
+  // T.launch_thread, T.LetStmt, T.Assert
   FrameGuard frame(&parser_.names);
   StmtList list;
   StmtList* outer = std::exchange(state_.out, &list);

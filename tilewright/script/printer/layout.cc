@@ -12,7 +12,7 @@ struct Piece {
   size_t begin, end;
 };
 
-// The length of the string literal that starts at `at`, else 1.
+// The length of the string literal that starts at `at`; 1 if none does.
 size_t token_length(std::string_view text, size_t at, size_t end) {
   if (text[at] != '"') return 1;
   size_t n = at + 1;
@@ -23,7 +23,7 @@ size_t token_length(std::string_view text, size_t at, size_t end) {
 bool is_open(char c) { return c == '(' || c == '[' || c == '{'; }
 bool is_close(char c) { return c == ')' || c == ']' || c == '}'; }
 
-// Operators at which a long expression is broken, loosest first.
+// The operators at which a long expression is broken, loosest first.
 constexpr std::string_view kOperators[][6] = {{" or "},
                                               {" and "},
                                               {" == ", " != ", " < ", " <= ", " > ", " >= "},
@@ -73,7 +73,7 @@ class Wrapper {
     out_ += '\n';
   }
 
-  // One logical line, `tail` (a comma) behind it.
+  // Appends one logical line, followed by `tail` (a comma).
   void line(Piece piece, size_t indent, std::string_view tail) {
     if (fits(piece, indent, tail) || text_[piece.begin] == '#') return plain(piece, indent, tail);
     for (std::string_view word : {"if ", "while "}) {
@@ -105,7 +105,7 @@ class Wrapper {
     out_ += '\n';
   }
 
-  // Where the right side of an assignment starts; the start if there is none.
+  // The start of the right side of an assignment; the start of the piece if it is none.
   size_t assignment(Piece piece) const {
     int depth = 0;
     for (size_t n = piece.begin; n < piece.end; n += token_length(text_, n, piece.end)) {
@@ -127,8 +127,8 @@ class Wrapper {
     return bracket->begin < bracket->end;
   }
 
-  // The last bracket of an expression that is nothing but calls and accesses, e.g. f(x)[...] or `for i in
-  // T.grid(...):`.
+  // The last bracket of an expression that consists only of calls and accesses, e.g. f(x)[...] or
+  // `for i in T.grid(...):`.
   bool last_bracket(Piece piece, Piece* bracket) const {
     bool found = false;
     for (size_t n = piece.begin; n < piece.end; n += token_length(text_, n, piece.end)) {
@@ -153,7 +153,7 @@ class Wrapper {
     return end;
   }
 
-  // The length of an operator that starts at `n`, else 0.
+  // The length of the operator that starts at `n`; 0 if none does.
   size_t operator_at(size_t n, Piece piece, int level = -1) const {
     if (text_[n] != ' ') return 0;
     for (int l = 0; l < 5; ++l) {
@@ -173,12 +173,12 @@ class Wrapper {
     plain({bracket.end, piece.end}, indent, tail);
   }
 
-  // The items of a bracket: on one line if they fit, else one on each line.
+  // Appends the items of a bracket: on one line if they fit, else one on each line.
   void inside(Piece piece, size_t indent) {
     if (fits(piece, indent, "")) return plain(piece, indent, "");
     const std::vector<Piece> items = commas(piece);
     if (items.size() == 1) return operands(items[0], indent, text_[piece.end - 1] == ',' ? "," : "");
-    // a subscript takes no comma behind its last item in old Python
+    // old Python allows no comma after the last item of a subscript
     const bool is_subscript =
         text_[piece.begin - 1] == '[' && piece.begin >= 2 &&
         (isalnum(static_cast<unsigned char>(text_[piece.begin - 2])) || text_[piece.begin - 2] == ']');
@@ -207,7 +207,7 @@ class Wrapper {
     return items;
   }
 
-  // An expression inside brackets, broken before its loosest operators.
+  // Appends an expression inside brackets, broken before its loosest operators.
   void operands(Piece piece, size_t indent, std::string_view tail) {
     if (fits(piece, indent, tail)) return plain(piece, indent, tail);
     for (int level = 0; level < 5; ++level) {
@@ -240,7 +240,7 @@ class Wrapper {
 
   const std::string& text_;
   const size_t width_, step_;
-  std::vector<size_t> moved_;  // where each character has gone
+  std::vector<size_t> moved_;  // the new position of each character
   std::string out_;
 };
 

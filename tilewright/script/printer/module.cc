@@ -15,9 +15,9 @@ bool holds_constants(const BaseFunc& func) {
   return found;
 }
 
-// The order in which the published texts of 2022 show functions: those that hold constants first, so that
-// constants are numbered from the top; then callees before their callers, of two callees the one called later
-// first.
+// The order of functions in the published texts of 2022: functions with constants first, so that constants
+// are numbered from the top; then callees before their callers, and of two callees
+// the one called later first.
 class OrderOf2022 {
  public:
   explicit OrderOf2022(const IRModuleNode* module)
@@ -45,7 +45,7 @@ class OrderOf2022 {
     });
     return result;
   }
-  // Functions that nobody calls, then the rest.
+  // Functions that are never called, then the rest.
   std::vector<size_t> callers_first() const {
     std::vector<bool> is_called(done_.size(), false);
     for (size_t n = 0; n < done_.size(); ++n) {

@@ -1,4 +1,4 @@
-// NameTable for variables: unique where they can be seen, the same for the same program.
+// The names of variables in printed text: unique where they are visible, and deterministic.
 #pragma once
 #include <string>
 #include <unordered_map>
@@ -10,16 +10,16 @@
 
 namespace tilewright::script {
 
-/// NameTable live in frames; when a frame ends its names are free again.
+/// Names live in frames; when a frame ends its names are free again.
 class NameTable {
  public:
-  /// `hint` made a Python identifier, with _1, _2, ... if it is taken or reserved.
+  /// Names `node` by `hint` as a Python identifier, with _1, _2, ... if it is taken or reserved.
   const std::string& define(const ir::Object* node, std::string_view hint);
-  /// Another spelling for `node` that takes no name, e.g. `A.data`.
+  /// Gives `node` a spelling that takes no name, e.g. `A.data`.
   void define_as(const ir::Object* node, std::string text);
   /// The name of `node`, or null.
   const std::string* find(const ir::Object* node) const;
-  /// A word that nothing may be called.
+  /// Reserves a word, so that no node gets it as a name.
   void reserve(std::string_view word) { taken_.emplace(word); }
 
   void push();
@@ -29,11 +29,11 @@ class NameTable {
   struct Frame {
     std::vector<const ir::Object*> nodes;
     std::vector<std::string> names;
-    std::vector<std::pair<std::string, int>> counters;  // their values before
+    std::vector<std::pair<std::string, int>> counters;  // previous values
   };
   std::unordered_map<const ir::Object*, std::string> names_;
   std::unordered_set<std::string> taken_;
-  std::unordered_map<std::string, int> counters_;  // the last number put after a name
+  std::unordered_map<std::string, int> counters_;  // the last number appended to a name
   std::vector<Frame> frames_{1};
 };
 

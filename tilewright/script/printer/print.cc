@@ -1,4 +1,4 @@
-// The entry: what kind of node it is, the header, long lines, carets.
+// The entry: dispatch by the kind of node, the header, long lines, carets.
 #include "tilewright/script/print.h"
 
 #include "tilewright/ir/field.h"
@@ -21,7 +21,7 @@ Dialect dialect_of(const std::string& name) {
       .help("the dialects are native, 0.23, 0.27 and 2022");
 }
 
-// The names that the text uses, as imports.
+// The imports that the text needs.
 void header(Writer& writer, const ObjectRef& node) {
   if (!writer.options.show_header || writer.is_2022()) return;
   bool has_tir = is<PrimFuncNode>(node), has_graph = !has_tir && !is<IRModuleNode>(node);
@@ -45,7 +45,7 @@ std::string symbol_of(const BaseFuncNode* func) {
   return symbol.empty() ? "main" : symbol;
 }
 
-// Functions and modules: a whole file.
+// Prints functions and modules as a whole file.
 bool print_program(Writer& writer, const ObjectRef& node) {
   if (const auto* module = node.as<IRModuleNode>()) {
     header(writer, node);

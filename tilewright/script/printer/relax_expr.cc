@@ -1,4 +1,4 @@
-// Graph expressions: leaves, calls in their several forms.
+// Graph expressions: leaves, and the forms of calls.
 #include "tilewright/script/printer/relax_printer.h"
 
 #include <fmt/format.h>

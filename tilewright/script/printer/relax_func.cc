@@ -10,8 +10,8 @@ namespace tilewright::script {
 using namespace relax;
 namespace {
 
-// Dimensions that types and shapes of `node` use, in order of first use; loop programs inside are not looked
-// at.
+// The dimensions that types and shapes of `node` use, in order of first use; loop
+// programs inside are skipped.
 std::vector<tir::Var> dimensions_of(const Object* node) {
   std::vector<tir::Var> dims;
   std::unordered_set<const tir::VarNode*> seen;
@@ -68,7 +68,7 @@ void GraphPrinter::signature(const FunctionNode* func, std::string_view name, bo
   if (func->ret_type) {
     w_.out += " -> ";
     Type shown = func->ret_type;
-    // types of results had no shape then
+    // in 2022 the types of results had no shape
     const auto* tensor = shown.as<TensorTypeNode>();
     if (w_.is_2022() && tensor) shown = TensorTypeNode::make(Expr(), tensor->dtype, tensor->ndim);
     w_.type(shown, true);
@@ -89,7 +89,7 @@ void GraphPrinter::function(const FunctionNode* func, std::string_view name, boo
   for (const Var& param : func->params) w_.names.define(param.get(), param->name_hint);
   std::vector<tir::Var> outer = std::exchange(dims_, {});
   for (const tir::Var& var : dimensions_of(func)) {
-    if (w_.names.find(var.get())) continue;  // of the function around
+    if (w_.names.find(var.get())) continue;  // belongs to the enclosing function
     w_.names.define(var.get(), var->name_hint);
     dims_.push_back(var);
   }
@@ -174,7 +174,7 @@ void GraphPrinter::binding(const BindingNode* binding) {
   w_.end_line();
 }
 
-// Both branches end with the assignment of their value to the variable of the `if`.
+// Prints both branches, which end by assigning their value to the variable of the `if`.
 void GraphPrinter::branches(const VarBindingNode* binding, const IfNode* node) {
   if (!w_.names.find(binding->var.get())) w_.names.define(binding->var.get(), binding->var->name_hint);
   w_.begin_line();
@@ -199,7 +199,7 @@ void GraphPrinter::branch(const Expr& value, const AnyVar& result) {
                                  !seq->blocks.back()->bindings.empty()
                              ? seq->blocks.back()->bindings.back()
                              : Binding();
-    // a last binding that is the value itself takes the name of the whole
+    // if the last binding is the value itself, it takes the name of the whole `if`
     const bool is_result = last && last->var.get() == seq->body.get();
     if (is_result) w_.names.define_as(last->var.get(), name);
     if (seq) {
@@ -237,7 +237,7 @@ void GraphPrinter::branch(const Expr& value, const AnyVar& result) {
   w_.names.pop();
 }
 
-// Free variables of a fragment, as lines `x: R.Tensor(...)`.
+// Declares the free variables of a fragment in lines `x: R.Tensor(...)`.
 void GraphPrinter::free_variables(const Object* node) {
   std::vector<AnyVar> used;
   std::unordered_set<const Object*> seen, defined;

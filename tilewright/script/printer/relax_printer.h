@@ -11,7 +11,8 @@ class GraphPrinter {
   void block(const relax::BindingBlockNode* block);
   void binding(const relax::BindingNode* binding);
   void expr(const ir::Expr& expr);
-  /// Declares what `node` uses and does not define, as a reader of a fragment needs: `x: R.Tensor(...)`.
+  /// Declares the variables that `node` uses but does not define, for readers of a
+  /// fragment: `x: R.Tensor(...)`.
   void free_variables(const ir::Object* node);
 
  private:
@@ -35,7 +36,7 @@ class GraphPrinter {
   void sequence(const relax::SeqExprNode* seq);
 
   Writer& w_;
-  std::vector<tir::Var> dims_;  // of the function that is printed
+  std::vector<tir::Var> dims_;  // of the function being printed
 };
 
 }  // namespace tilewright::script

@@ -48,14 +48,14 @@ class TypeWriter {
     }
   }
 
-  // A dimension; names may stand only as text where their variables are not declared yet.
+  // Prints a dimension; where its variables are not declared yet, names are allowed only in strings.
   void extent(const tir::PrimExpr& value) {
     if (!quotes_dims_ || is<IntImmNode>(value) || is<FloatImmNode>(value)) return w_.expr(value);
     const size_t begin = w_.out.size();
     w_.expr(value);
     const std::string text = w_.out.substr(begin);
     w_.out.resize(begin);
-    w_.out += tir::quoted(text);  // T.Cast("int64", n) has quotes of its own
+    w_.out += tir::quoted(text);  // T.Cast("int64", n) contains quotes itself
   }
   void extents(const std::vector<tir::PrimExpr>& values) {
     const DataType bare = std::exchange(w_.bare_int, kInt64);
@@ -170,7 +170,7 @@ T element_at(const char* at) {
   return value;
 }
 
-// One element as a Python number; empty if there is none that reads back.
+// One element as a Python number; empty if no number would read back as the same value.
 std::string element_text(const char* at, DataType dtype) {
   if (dtype.is_bool()) return *at ? "True" : "False";
   if (dtype.is_int() || dtype.is_uint()) {

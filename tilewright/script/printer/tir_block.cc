@@ -45,7 +45,7 @@ void TirPrinter::block(const BlockRealizeNode* realize) {
   w_.names.pop();
 }
 
-// A loop variable over exactly the axis's domain may stand in T.axis.remap.
+// True if T.axis.remap can express the axis: its value is a loop variable with exactly its domain.
 bool TirPrinter::is_plain_loop(const IterVar& axis, const PrimExpr& value) const {
   const auto* var = value.as<VarNode>();
   auto found = var ? loops_.find(var) : loops_.end();
@@ -92,7 +92,7 @@ void TirPrinter::axis(const IterVar& axis, const PrimExpr& value) {
   w_.define_name(axis->var.get(), axis->var->name_hint);
   w_.out += fmt::format(" = {}axis.{}(", w_.tir_prefix(), axis_function(axis->iter_type));
   const bool kept = w_.keeps_places;
-  // a bare number would take the dtype of the value
+  // a literal without a type would take the dtype of the value
   auto bound = [&](const PrimExpr& expr) { value->dtype == expr->dtype ? w_.expr(expr) : w_.typed(expr); };
   if (is_zero(axis->dom->min)) {
     bound(axis->dom->extent);
@@ -149,7 +149,7 @@ void TirPrinter::match_buffer(const MatchBufferRegionNode* match) {
   w_.out += w_.name_of(view);
   w_.place(view, begin);
   w_.out += " = ";
-  // the region is written in place of the first argument
+  // the region replaces the first argument
   const size_t start = w_.out.size();
   w_.region(match->source);
   std::string source = w_.out.substr(start) + ", ";

@@ -9,7 +9,7 @@ namespace tilewright::script {
 using namespace tir;
 namespace {
 
-// Such a buffer is written as its parameter's type.
+// True if the buffer can be written as its parameter's type.
 bool is_simple(const BufferNode* buffer) {
   for (const PrimExpr& extent : buffer->shape) {
     if (!is<IntImmNode>(extent)) return false;
@@ -140,7 +140,7 @@ void TirPrinter::match_parameters(const PrimFuncNode* func) {
   }
 }
 
-// The global symbol is the function's own name and stands only where it differs.
+// The global symbol is the function's name, and is printed only if it differs.
 void TirPrinter::function_attributes(const PrimFuncNode* func, std::string_view name) {
   AttrMap attrs = func->attrs;
   if (!w_.is_2022() && attrs.get_string("global_symbol", "") == name) attrs.erase("global_symbol");
@@ -153,7 +153,7 @@ void TirPrinter::function_attributes(const PrimFuncNode* func, std::string_view 
   w_.end_line();
 }
 
-// The root block is left out if the parser puts just this one around the body.
+// True if the parser would create exactly this root block around the body, so that it can be omitted.
 bool TirPrinter::has_implied_root(const Stmt& body) const {
   const auto* realize = body.as<BlockRealizeNode>();
   if (!realize) return false;

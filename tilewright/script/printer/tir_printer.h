@@ -6,15 +6,14 @@
 
 namespace tilewright::script {
 
-/// What has to be known of a function before its first line is written.
+/// The facts about a function that its first lines depend on.
 struct TirSurvey {
-  std::vector<tir::Var> undeclared;       // that no statement defines: dimensions, T.Let, free ones
+  std::vector<tir::Var> undeclared;       // not defined by a statement: dimensions, T.Let, free ones
   std::vector<tir::IterVar> env_threads;  // threads launched more than once
   std::unordered_set<const tir::VarNode*> launched_again;  // their variables
 };
 TirSurvey survey(const tir::PrimFuncNode* func);
-/// The variable of `buffer`'s offset where the parser makes one by itself: T.match_buffer(...,
-/// offset_factor=4).
+/// The variable of `buffer`'s offset if the parser creates one itself: T.match_buffer(..., offset_factor=4).
 const tir::VarNode* free_offset(const tir::BufferNode* buffer);
 /// True if a block is executed somewhere in `stmt`.
 bool contains_block(const tir::Stmt& stmt);
@@ -23,10 +22,10 @@ class TirPrinter {
  public:
   explicit TirPrinter(Writer* writer) : w_(*writer) {}
   void function(const tir::PrimFuncNode* func, std::string_view name);
-  /// `is_last`: nothing follows in its scope, so what holds for the rest needs no `with`.
+  /// `is_last`: nothing follows in its scope, so that a statement that holds for the rest needs no `with`.
   void statement(const tir::Stmt& stmt, bool is_last = true);
   /// `T.Buffer((4,), "float32")` and its relatives: `function`, then the arguments that differ from the
-  /// defaults. `first`: what stands before the shape.
+  /// defaults.  `first` is printed before the shape.
   void buffer_call(const tir::BufferNode* buffer, std::string_view function, std::string_view first = "",
                    bool with_data = false, const ir::AttrMap& annotations = {});
 
@@ -67,7 +66,7 @@ class TirPrinter {
   TirSurvey survey_;
   std::unordered_map<const tir::VarNode*, const tir::ForNode*> loops_;
   std::unordered_set<const tir::VarNode*> declared_;
-  std::vector<ir::ObjectRef> made_;  // statements that are not of the program; their names must stay
+  std::vector<ir::ObjectRef> made_;  // statements that are not in the program; kept alive for their names
 };
 
 }  // namespace tilewright::script

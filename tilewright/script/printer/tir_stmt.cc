@@ -8,7 +8,7 @@ namespace tilewright::script {
 using namespace tir;
 namespace {
 
-// What may share a T.grid: serial, from zero, nothing else said of it.
+// True if the loop may share a T.grid: serial, from zero, without annotations.
 bool is_plain(const ForNode* loop) {
   return loop->for_kind == ForKind::kSerial && is_zero(loop->min) && loop->annotations.empty() &&
          loop->thread_tag.empty();
@@ -50,7 +50,7 @@ void TirPrinter::statement(const Stmt& stmt, bool is_last) {
   if (const auto* node = stmt.as<AllocBufferNode>()) return allocate(node, is_last);
   if (const auto* node = stmt.as<DeclBufferNode>()) return declare_view(node, is_last);
   if (const auto* node = stmt.as<BlockNode>()) {
-    // a block outside of its place: as if its axes took their own names
+    // a block outside of a BlockRealize: printed as if its axes took their own names
     std::vector<PrimExpr> values;
     for (const IterVar& axis : node->iter_vars)
       values.push_back(make_var(axis->var->name_hint, axis->var->dtype));
@@ -158,7 +158,7 @@ void TirPrinter::branch(const IfThenElseNode* stmt) {
   scope(stmt->else_case);
 }
 
-// x: T.int32 = value, holding to the end of the scope; or with T.LetStmt(value) as x:
+// x: T.int32 = value, up to the end of the scope; or with T.LetStmt(value) as x:
 void TirPrinter::let(const LetStmtNode* let, bool is_last) {
   const VarNode* var = let->var.get();
   const bool is_declared = static_cast<bool>(var->type_annotation);
@@ -256,7 +256,7 @@ void TirPrinter::attr(const AttrStmtNode* attr, bool is_last) {
   w_.names.pop();
 }
 
-// A = T.decl_buffer(...) without data is memory of its own; since 2026 that is what T.alloc_buffer means.
+// A = T.decl_buffer(...) without data allocates memory; since 2026 that is the meaning of T.alloc_buffer.
 void TirPrinter::allocate(const AllocBufferNode* alloc, bool is_last) {
   const BufferNode* buffer = alloc->buffer.get();
   const std::string_view function = w_.dialect == Dialect::kTvm027 ? "alloc_buffer" : "decl_buffer";

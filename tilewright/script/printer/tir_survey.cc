@@ -1,4 +1,5 @@
-// What must be declared at the top of a loop program's text: variables that no statement introduces.
+// Finds the variables that must be declared at the top of a loop program's text: no
+// statement introduces them.
 #include <map>
 
 #include "tilewright/ir/walk.h"

@@ -29,7 +29,7 @@ void Writer::define_name(const Object* node, std::string_view hint) {
 
 std::string Writer::name_of(const Object* node) {
   if (const std::string* name = names.find(node)) return *name;
-  // free in what is printed: its hint, made unique
+  // a free variable of the printed node: its hint, made unique
   return names.define(node, ExprWriter::name_of(node));
 }
 
@@ -49,7 +49,7 @@ void Writer::shape(const std::vector<PrimExpr>& dims) {
   out += dims.size() == 1 ? ",)" : ")";
 }
 
-// Numbers without a type are int64 and float64 among attributes.
+// In attributes, numbers without a type are int64 and float64.
 void Writer::attribute(const ObjectRef& value) {
   if (!value) {
     out += "None";
@@ -94,13 +94,13 @@ void Writer::attributes(const AttrMap& attrs) {
   out += '}';
 }
 
-// A target whose text says all of it but its host.
+// True if the text of the target determines all of it except its host.
 static bool reads_back(const TargetNode* target) {
   const Target alone = with(Target(target), [](TargetNode& n) { n.host = nullptr; });
   try {
     return structural_equal(target::parse_target(alone->str()), alone);
   } catch (const UserError&) {
-    return false;  // attributes of a kind that we do not know
+    return false;  // attributes of an unknown kind
   }
 }
 

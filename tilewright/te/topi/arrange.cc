@@ -62,7 +62,7 @@ Tensor hamming_window(const PrimExpr& length, bool periodic, double alpha, doubl
         const PrimExpr angle = div(tir::cast(wide, i[0]) * make_const(wide, 2 * M_PI), period);
         const PrimExpr wave = call(wide, "cos", {angle}) * make_const(wide, beta);
         const PrimExpr value = make_const(wide, alpha) - wave;
-        const PrimExpr one = make_const(wide, 1);  // torch: a window of one element is 1
+        const PrimExpr one = make_const(wide, 1);  // as torch: a window of one element is 1
         return tir::cast(dtype, select(tir::equal(length, make_const_int(length->dtype, 1)), one, value));
       },
       {.name = "T_hamming_window"});

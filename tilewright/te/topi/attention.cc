@@ -37,7 +37,7 @@ Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value, co
 
 namespace {
 
-// For each of `count` places the number of sequences that end before it, by where they start.
+// For each of `count` positions the number of sequences that end before it, from where they start.
 Tensor sequence_of(const Tensor& starts, const PrimExpr& count, std::string_view name) {
   const IterVar n = te::reduce_axis(arith::simplify(starts.shape()[0] - 1), "n");
   return te::compute({count},
@@ -59,7 +59,7 @@ Tensor attention_var_len(const Tensor& query, const Tensor& key, const Tensor& v
                key_sequence = sequence_of(key_starts, keys, "T_key_sequence");
   const auto start = [](const Tensor& starts, const PrimExpr& sequence) {
     return tir::cast(kInt64,
-                     starts.at({tir::min(sequence, starts.shape()[0] - 1)}));  // places after the last
+                     starts.at({tir::min(sequence, starts.shape()[0] - 1)}));  // positions after the last
   };
   const Tensor mask =
       te::compute({imm(1, kInt64), imm(1, kInt64), queries, keys},
@@ -93,8 +93,8 @@ Tensor cross_entropy(const Tensor& predictions, const Tensor& labels) {
 
 namespace {
 
-// The weight of a sample's target class times `value(class)`; zero for a target that counts nothing.  Of
-// dtype_of_sums.  Targets come with the data: one that is no class is brought inside.
+// The weight of a sample's target class times `value(class)`, in dtype_of_sums; zero for a target that is
+// ignored.  Targets are data: one that is not a class is clamped to the range of classes.
 class NllWeights {
  public:
   NllWeights(const Tensor& predictions, const Tensor& targets, const Tensor& weights, int64_t ignore_index)

@@ -1,4 +1,4 @@
-// Attention, and what training compares predictions with.
+// Attention, and losses that training compares predictions with.
 #pragma once
 #include "tilewright/te/topi/elementwise.h"
 
@@ -8,19 +8,22 @@ enum class CausalMask { kNone, kTopLeft, kBottomRight };
 struct AttentionOptions {
   double scale = 1;
   CausalMask mask = CausalMask::kNone;
-  int64_t window = -1;  // how many keys before a query count; negative: all
+  int64_t window = -1;  // number of keys before a query that it attends to; negative: all
 };
-/// The letters of each operand's dimensions in "bshd,bthd,bthe,bhst->bshe": s of queries, t of keys, d summed
-/// by the products, e of values; any others are of the batch, all of which query and the result have.  A
-/// dimension of extent 1 may be called 1.  Spaces are dropped; without a bias there are three operands.
+/// The letters of each operand's dimensions in "bshd,bthd,bthe,bhst->bshe": s indexes queries, t keys, d is
+/// summed by the products, e indexes values.  All other letters are batch dimensions, which query and result
+/// must both have.  A dimension of extent 1 may be written as 1.  Spaces are dropped; without a bias there
+/// are three operands.
 struct AttentionLetters {
   std::string query, key, value, bias, result;
 };
 AttentionLetters parse_attention(const std::string& subscripts);
 
-/// softmax(query . key * scale + bias) . value, operands as `letters` say.  Heads of query share those of key
-/// and value in equal groups, as all letters of the batch do; `bias` (may be undefined) broadcasts.
-/// Long enough, it is computed block of queries by block, so that scores stay near the core.
+/// softmax(query . key * scale + bias) . value, with operands as `letters` describes them.
+///
+/// Heads of the query share those of key and value in equal groups, as all batch letters do; `bias` (may be
+/// null) broadcasts.  Long sequences are computed one block of queries after the other, so that scores
+/// stay in near caches.
 /// Source: Vaswani et al., arXiv 1706.03762
 Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& bias,
                  const AttentionOptions& options, const AttentionLetters& letters);
@@ -28,13 +31,13 @@ Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value, co
 /// e]; `bias` broadcasts to [b, heads, s, t].
 Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& bias,
                  const AttentionOptions& options);
-/// Whether so many queries and keys are computed in blocks: the results are in vectors of queries.
+/// True if attention of these extents is computed in blocks, whose results are vectors of queries.
 bool has_attention_blocks(DataType dtype, const PrimExpr& num_queries, const PrimExpr& num_keys);
-/// Which share of the lanes of such vectors has a query, for each of `batch`; 1 if their number is not known.
+/// The share of the lanes of such vectors that hold a query, for each of `batch`; 1 if the count is unknown.
 double used_attention_lanes(const PrimExpr& num_queries, const PrimExpr& batch);
 
-/// attention of several sequences that lie one after the other in query [1, s, ..] and key [1, t, ..]: the
-/// n-th from query_starts[n] to query_starts[n + 1], with mask and window by the places in a sequence.
+/// Attention of several sequences that are concatenated in query [1, s, ..] and key [1, t, ..]: the n-th from
+/// query_starts[n] to query_starts[n + 1].  Mask and window count positions within a sequence.
 Tensor attention_var_len(const Tensor& query, const Tensor& key, const Tensor& value,
                          const Tensor& query_starts, const Tensor& key_starts, AttentionOptions options);
 

@@ -1,6 +1,6 @@
-// Attention in blocks: some queries are the lanes of vectors, and keys come in blocks whose softmax is merged
-// with that of the keys before, so that no scores are kept.  Which sizes blocks have, and the stages of the
-// computation, which schedule/default/cpu/tile_attention.cc puts together.
+// Attention in blocks: queries are the lanes of vectors, and keys come in blocks whose softmax is merged with
+// that of the keys before, so that the scores are never stored as a whole.  This file chooses the sizes of
+// blocks and builds the stages of the computation, which schedule/default/cpu/tile_attention.cc fuses.
 // Source: Milakov, Gimelshein, Online normalizer calculation for softmax, arXiv 1805.02867
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/target/costs.h"
@@ -14,20 +14,20 @@ namespace {
 
 using target::kGraphCosts;
 
-// Lanes of a block, the best first; more than kMaxLanesOfFew only if the batch gives cores enough to do.
+// Lanes of a block, the best first; more than kMaxLanesOfFew only if the batch has enough work for all cores.
 constexpr int64_t kLanes[] = {64, 32, 48, 80, 96, 112};
 constexpr int64_t kMaxLanesOfFew = 64;
-constexpr int64_t kFewLanes[] = {8, 16};  // where they are enough
-constexpr int64_t kTile = 16;             // of transpositions in registers
+constexpr int64_t kFewLanes[] = {8, 16};  // for few queries
+constexpr int64_t kTile = 16;             // tile of transpositions in registers
 
-/// How a dimension is cut.
+/// The division of a dimension into blocks.
 struct Cut {
-  PrimExpr extent, count;  // of the dimension; of blocks
-  int64_t size = 1;        // of a block
+  PrimExpr extent, count;  // extent of the dimension; number of blocks
+  int64_t size = 1;        // elements in a block
   bool is_whole = false;   // the last block is full
 
   PrimExpr place(const PrimExpr& block, const PrimExpr& lane) const { return block * size + lane; }
-  /// The same, within the extent.
+  /// The same position, clamped to the extent.
   PrimExpr nearest(const PrimExpr& block, const PrimExpr& lane) const {
     return is_whole ? place(block, lane) : tir::min(place(block, lane), extent - 1);
   }
@@ -41,7 +41,7 @@ Cut cut(const PrimExpr& extent, int64_t size) {
 
 int64_t padded(int64_t count, int64_t size) { return (count + size - 1) / size * size; }
 
-// Those with the fewest idle ones.
+// The number of lanes of kLanes with the fewest idle ones.
 int64_t num_lanes(const PrimExpr& num_queries, const PrimExpr& batch) {
   int64_t number, num_batch;
   if (!as_const_int(num_queries, &number)) return kGraphCosts.attention_open_lanes;
@@ -55,7 +55,7 @@ int64_t num_lanes(const PrimExpr& num_queries, const PrimExpr& batch) {
   return best;
 }
 
-// Blocks of equal size, as far as possible.
+// Blocks of as equal size as possible.
 Cut cut_keys(const PrimExpr& extent) {
   int64_t number;
   if (!as_const_int(extent, &number)) return cut(extent, kGraphCosts.attention_open_keys);
@@ -122,18 +122,18 @@ class Blocks {
   PrimExpr query_place(const std::vector<Var>& axes) const {
     return queries_.place(axes[num_batch_], axes.back());
   }
-  // `value` where all of `conditions` hold (null: they do), else zero.
+  // `value` where all of `conditions` hold (null holds always), else zero.
   static PrimExpr guarded(const std::vector<PrimExpr>& conditions, const PrimExpr& value) {
     PrimExpr all;
     for (const PrimExpr& each : conditions)
       if (each) all = all ? tir::logical_and(all, each) : each;
     return all ? call(value->dtype, "if_then_else", {all, value, make_const_int(value->dtype, 0)}) : value;
   }
-  // Whether a lane has a query; null if all have.
+  // True if a lane has a query; null if all have.
   PrimExpr has_query(const PrimExpr& place) const {
     return queries_.is_whole ? PrimExpr() : place < queries_.extent;
   }
-  // `rows`, with the last two axes of `shape`, transposed.
+  // `rows`, whose last two axes are those of `shape` in the other order, transposed.
   Tensor transposed(const Tensor& rows, const Shape& shape, const char* name) const {
     return te::compute(shape,
                        [&](const std::vector<Var>& i) {
@@ -169,7 +169,7 @@ class Blocks {
     lane_queries_ = transposed(rows, shape, "T_queries");
   }
 
-  // The letters of scores; a key beyond the last is the last one.
+  // The letters of scores; indices of keys are clamped to the last key.
   LetterValues score_at(const std::vector<Var>& axes) const {
     LetterValues at = parts_.batch_at(axes);
     at['s'] = query_place(axes);
@@ -180,8 +180,8 @@ class Blocks {
     const LetterValues at = score_at(axes);
     return guarded({has_query(at.at('s'))}, parts_.bias(at));
   }
-  // Those of a block, a lane for each query; with more keys, which nothing reads, so that tiles fill it.
-  // Without the axes of the batch if they are shared.
+  // The biases of a block, a lane for each query.  They are padded with keys that nothing reads, so that
+  // tiles are full, and lack the batch axes if all of the batch shares them.
   Tensor biases_of_lanes() const {
     const int64_t num_keys = (keys_.size + kTile - 1) / kTile * kTile;
     const bool is_whole = keys_.is_whole && num_keys == keys_.size;
@@ -247,7 +247,7 @@ class Blocks {
         shape,
         [&](const std::vector<Var>& i) {
           PrimExpr most = largest_.at(without(i, i.size() - 2, 1));
-          // a block whose scores are all -inf has no weight; exp(-inf - -inf) is none
+          // a block whose scores are all -inf has weight 0; exp(-inf - -inf) would be NaN
           if (has_key_blocks_) most = tir::max(most, lowest_finite(most->dtype));
           return call(most->dtype, "exp", {scores.at({i.begin(), i.end()}) - most});
         },

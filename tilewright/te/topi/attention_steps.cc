@@ -32,7 +32,7 @@ AttentionParts::AttentionParts(Tensor query, Tensor key, Tensor value, Tensor bi
       if (!extent || is_one(extent)) extent = tensor.shape()[dim];
     }
   };
-  add(query_, letters_.query);  // first: it has all heads
+  add(query_, letters_.query);  // first: the query has all heads
   add(key_, letters_.key);
   add(value_, letters_.value);
   for (char letter : letters_.query) {

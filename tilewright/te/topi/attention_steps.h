@@ -1,4 +1,4 @@
-// Attention by the letters of its dimensions: what its forms, at once and in blocks, are made of.
+// The steps of attention by the letters of its dimensions, shared by its two forms: at once and in blocks.
 #pragma once
 #include <map>
 
@@ -9,7 +9,7 @@ namespace tilewright::topi {
 /// The value of each letter.
 using LetterValues = std::map<char, PrimExpr>;
 
-/// Whether key j counts for query i; null if all do.
+/// True if query i attends to key j; null if all queries attend to all keys.
 PrimExpr visible_key(const AttentionOptions& options, const PrimExpr& i, const PrimExpr& j,
                      const PrimExpr& queries, const PrimExpr& keys);
 
@@ -19,27 +19,27 @@ class AttentionParts {
                  AttentionLetters letters);
 
   const PrimExpr& extent(char letter) const { return extents_.at(letter); }
-  /// What everything is computed in: dtype_of_sums.
+  /// The dtype of all intermediate values: dtype_of_sums.
   DataType dtype() const { return dtype_of_sums(query_.dtype()); }
   bool has_bias() const { return static_cast<bool>(bias_); }
-  /// Letters of the batch, in the order of the query.
+  /// The batch letters, in the order of the query.
   const std::string& batch() const { return batch_; }
-  /// Their extents, then `others`.
+  /// The extents of the batch letters, then `others`.
   Shape shape(const Shape& others) const;
-  /// The values of the letters of the batch are the first of `axes`.
+  /// The values of the batch letters: the first of `axes`.
   LetterValues batch_at(const std::vector<tir::Var>& axes) const;
 
   PrimExpr query(const LetterValues& at) const { return element(query_, letters_.query, at); }
   PrimExpr key(const LetterValues& at) const { return element(key_, letters_.key, at); }
   PrimExpr value(const LetterValues& at) const { return element(value_, letters_.value, at); }
   PrimExpr bias(const LetterValues& at) const { return element(bias_, letters_.bias, at); }
-  /// Whether queries that follow each other have biases that are neither equal nor neighbours in memory.
+  /// True if the biases of successive queries are neither equal nor neighbours in memory.
   bool has_strided_bias() const;
-  /// Whether there is a batch, all of which has the same biases.
+  /// True if there is a batch and all of it has the same biases.
   bool has_shared_bias() const;
-  /// Scaled, with `bias` (may be null), and very small where the key does not count.
+  /// The product, scaled, plus `bias` (may be null); a very small value where the key does not count.
   PrimExpr score(const PrimExpr& product, const PrimExpr& bias, const LetterValues& at) const;
-  /// What gives the result, whose value at the letters of the result is `body`.
+  /// The result of attention, whose value at the letters of the result is `body`.
   Tensor result(const std::function<PrimExpr(const LetterValues&)>& body) const;
 
  private:
@@ -52,14 +52,15 @@ class AttentionParts {
   LetterValues extents_;
 };
 
-/// All scores, then all weights, then their products with the values, of dtype_of_sums.
+/// Attention that computes all scores, then all weights, then their products with the
+/// values, in dtype_of_sums.
 Tensor attention_at_once(const AttentionParts& parts);
 
-/// The scores of a block of queries, which are the lanes of vectors, by a block of keys at a time:
+/// Attention by blocks of queries, which are the lanes of vectors, and by blocks of keys:
 ///   queries[d, i] = query[i, d];  scores[j, i] = sum_d queries[d, i] key[j, d] * scale + bias
 ///   largest[i] = max_j scores;  weights[j, i] = exp(scores - largest);  sum[i] = sum_j weights
 ///   mixed[e, i] = sum_j weights[j, i] value[j, e];  scaled = mixed / sum[i];  result[i, e] = scaled[e, i]
-/// Where keys are more than a block, each block c of them has its largest, sum and mixed, and
+/// If there is more than one block of keys, each block c has its own largest, sum and mixed, and
 ///   share[c] = exp(largest[c] - max_c largest);  mixed = sum_c share[c] mixed[c];  sum likewise
 /// Sources: Milakov and Gimelshein, arXiv 1805.02867 (sums of blocks merge); Dao et al., arXiv 2205.14135
 Tensor attention_in_blocks(const AttentionParts& parts);

@@ -11,7 +11,7 @@ Tensor multibox_boxes(const Tensor& offsets, const Tensor& anchors, const Multib
   return te::compute(
       {offsets.shape()[0], anchors.shape()[1], imm(4, kInt64)},
       [&](const std::vector<Var>& i) {
-        // y comes first in the boxes, x everywhere else
+        // boxes have y first, all other tensors x
         const PrimExpr side = imm(1, kInt64) - floormod(i[2], imm(2, kInt64)),
                        is_x = tir::equal(side, imm(0, kInt64)), first = i[1] * imm(4, kInt64) + side;
         const auto variance = [&](size_t n) {

@@ -20,14 +20,15 @@ PrimExpr as_bool(const PrimExpr& v) {
 }  // namespace
 
 namespace {
-// Whether `extent` is 1 where the variable `dim` is, as min(n, 512) where n is.
+// True if `extent` is 1 wherever the variable `dim` is 1, as min(n, 512) for n.
 bool is_one_with(const PrimExpr& extent, const PrimExpr& dim) {
   if (!is<VarNode>(dim)) return false;
   return is_one(arith::simplify(substitute(extent, {{dim.get(), make_const_int(dim->dtype, 1)}})));
 }
 }  // namespace
 
-// Both are equal, or one is 1: a variable that is 1 only where the other is, too, is always the result.
+// The extent of the result: the extents are equal, or one is 1.  If one variable is 1 only where the other is
+// 1, too, it is the result.
 PrimExpr broadcast_extent(const PrimExpr& x, const PrimExpr& y) {
   if (is_one(y) || same_extent(x, y)) return x;
   if (is_one(x) || is<IntImmNode>(y)) return y;
@@ -158,7 +159,7 @@ Tensor logical_xor(const Tensor& a, const Tensor& b) {
 }
 
 namespace {
-// Bits of integers; of bool the logic.
+// A bitwise operation on integers, a logical one on bool.
 Tensor bitwise(const Tensor& a, const Tensor& b, const char* op, PrimExpr (*logic)(PrimExpr, PrimExpr)) {
   return binary(a, b, fmt::format("T_{}", op), [&](PrimExpr x, PrimExpr y) {
     return x->dtype.is_bool() ? logic(x, y) : call(x->dtype, op, {x, y});

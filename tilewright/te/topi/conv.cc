@@ -78,7 +78,7 @@ Tensor pad(const Tensor& x, const std::vector<int64_t>& before, const std::vecto
 
 namespace {
 
-// Where vectors of channels would reach over groups, each group has vectors of its own.
+// True if vectors of channels would cross groups, so that channels are computed group by group.
 bool is_by_group(const Tensor& weight, const Layout& data, const Layout& kernel, const ConvOptions& options) {
   int64_t outputs, extent, terms = 1;
   for (size_t dim = 0; dim < weight.ndim(); ++dim) {
@@ -113,7 +113,7 @@ Tensor ungrouped(const Tensor& x, const Shape& shape) {
                      {.name = "ungrouped"});
 }
 
-// of `dtype`
+// The sums of conv in `dtype`.
 Tensor conv_sums(const Tensor& data, const Tensor& weight, const ConvOptions& options, DataType dtype) {
   const Layout in = parse_layout(options.data_layout, 'N', 'C'),
                kernel = parse_layout(options.kernel_layout, 'O', 'I');
@@ -130,7 +130,7 @@ Tensor conv_sums(const Tensor& data, const Tensor& weight, const ConvOptions& op
   const PrimExpr group_outputs = arith::simplify(floordiv(shape[in.channel], options.groups));
   std::vector<IterVar> reduced;
   const bool is_depthwise =
-      options.groups > 1 && is_one(group_inputs);  // one input channel each: nothing to sum over
+      options.groups > 1 && is_one(group_inputs);  // one input channel per group: no reduction over channels
   if (!is_depthwise) reduced.push_back(te::reduce_axis(group_inputs, "rc"));
   for (size_t n = 0; n < num_spatial; ++n)
     reduced.push_back(
@@ -214,7 +214,7 @@ Tensor conv_weight_backward(const Tensor& grad, const Tensor& data, const Shape&
 
 namespace {
 
-// of `dtype`
+// The sums of conv_transpose in `dtype`.
 Tensor conv_transpose_sums(const Tensor& data, const Tensor& weight, const ConvOptions& options,
                            const std::vector<int64_t>& output_padding, DataType dtype) {
   const Layout in = parse_layout(options.data_layout, 'N', 'C'),
@@ -246,7 +246,7 @@ Tensor conv_transpose_sums(const Tensor& data, const Tensor& weight, const ConvO
         at_weight[kernel.channel] = in_channel;
         at_weight[kernel.first] = options.groups > 1 ? floormod(channel, group_outputs) : channel;
         PrimExpr hit =
-            bool_imm(true);  // output y comes from data (y + pad - r * dilation) / stride, when that is whole
+            bool_imm(true);  // output y reads data (y + pad - r * dilation) / stride if that is an integer
         for (size_t n = 0; n < num_spatial; ++n) {
           const PrimExpr r = reduced[n + 1]->var;
           PrimExpr shifted = PrimExpr(i[in.spatial[n]]) + options.padding[n] - r * options.dilation[n];

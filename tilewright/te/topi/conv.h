@@ -1,5 +1,5 @@
-// Convolutions in any number of spatial dimensions.  Layouts name the dimensions by letters: "NCHW", "NHWC",
-// "OIHW"; spatial letters are D, H, W in this order.
+// Convolutions with any number of spatial dimensions.  Layouts name the dimensions by letters: "NCHW",
+// "NHWC", "OIHW"; spatial letters are D, H, W in this order.
 #pragma once
 #include "tilewright/te/topi/elementwise.h"
 
@@ -14,21 +14,21 @@ struct ConvOptions {
   DataType out_dtype = DataType::void_();
 };
 
-/// sum over the kernel and the input channels of the group of data * weight, zero outside of data.
+/// The sum over the kernel and the input channels of the group of data * weight; data is zero outside.
 Tensor conv(const Tensor& data, const Tensor& weight, const ConvOptions& options);
-/// The gradient of conv in its weight, of extents `weight_shape`: sum over the batch and the places of the
-/// window of grad * data.
+/// The gradient of conv with respect to its weight, of shape `weight_shape`: the sum of grad * data over the
+/// batch and the positions of the window.
 Tensor conv_weight_backward(const Tensor& grad, const Tensor& data, const Shape& weight_shape,
                             const ConvOptions& options);
-/// The gradient of conv in its data: weight is [in channels, out channels / groups, kernel...] for layout
-/// "IOHW".
+/// The gradient of conv with respect to its data.  For layout "IOHW" weight is
+/// [in channels, out channels / groups, kernel...].
 Tensor conv_transpose(const Tensor& data, const Tensor& weight, const ConvOptions& options,
                       const std::vector<int64_t>& output_padding);
-/// `x` with `before[n]` and `after[n]` elements of `value` around dimension n.
+/// `x` padded along each dimension n by `before[n]` and `after[n]` elements of `value`.
 Tensor pad(const Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
            const PrimExpr& value, std::string name = "T_pad");
 
-/// The shape of the result of conv, for inference too.  Extents may be symbolic.
+/// An extent of the result of conv, also for shape inference.  Extents may be symbolic.
 PrimExpr conv_extent(const PrimExpr& extent, const PrimExpr& kernel, int64_t stride, int64_t pad,
                      int64_t dilation);
 

@@ -7,7 +7,7 @@ namespace tilewright::topi {
 using namespace tir;
 namespace {
 
-/// The axes that one sum runs over: rows of `numbers`, and numbers within an element.
+/// The axes that a sum runs over: rows of `numbers`, and the numbers packed in an element.
 struct Steps {
   IterVar row, part;
   std::vector<IterVar> axes;
@@ -23,9 +23,9 @@ Steps steps_over(const PrimExpr& num_rows, int64_t per_element) {
   return steps;
 }
 
-// Number `part` of the eight of 4 bits in `word`, from -8 to 7, kept as 0 to 15: its bits in the fraction of
-// a float where they count ones, and the rest taken off.  Five fit a fraction; the others are brought down
-// first.
+// The 4-bit number `part` (of eight) in `word`, from -8 to 7, stored as 0 to 15.  Its bits are placed in the
+// fraction of a float where they count ones, then the rest is subtracted.  A fraction has room for five of
+// them; the others are shifted down first.
 PrimExpr unpacked(const PrimExpr& word, const PrimExpr& part) {
   const auto i32 = [](int64_t value) { return make_const_int(kInt32, value); };
   const PrimExpr index = tir::cast(kInt32, part), down = floordiv(index, i32(5)) * i32(12),
@@ -86,7 +86,7 @@ class Product {
                        {.name = "matmul"});
   }
 
-  // x[i[:num_batch], k] * (the number [k, n] - zero point), where k is at `steps` of `group`
+  // x[i[:num_batch], k] * (number [k, n] - zero point), where k is at `steps` of `group`
   PrimExpr term(const std::vector<Var>& i, size_t num_batch, const PrimExpr& group,
                 const Steps& steps) const {
     const PrimExpr row =

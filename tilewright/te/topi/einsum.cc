@@ -33,7 +33,7 @@ EinsumLetters parse_einsum(const std::string& subscripts) {
 
 Tensor einsum(const std::vector<Tensor>& operands, const EinsumLetters& letters) {
   std::map<char, PrimExpr> extents;
-  std::string order;  // of first appearance
+  std::string order;  // letters by first appearance
   for (size_t n = 0; n < operands.size(); ++n) {
     for (size_t dim = 0; dim < operands[n].ndim(); ++dim) {
       const char letter = letters.operands[n][dim];

@@ -27,13 +27,13 @@ Tensor abs(const Tensor& x) {
 }
 
 Tensor negative(const Tensor& x) {
-  // 0 - x would turn 0.0 into 0.0 instead of -0.0
+  // 0 - x would give 0.0 for x = 0.0 instead of -0.0
   return elementwise(x, "T_negative",
                      [](PrimExpr v) { return v->dtype.is_float() ? v * constant(v, -1) : -v; });
 }
 
 Tensor sign(const Tensor& x) {
-  return elementwise(x, "T_sign", [](PrimExpr v) {  // zeros and NaN stay as they are
+  return elementwise(x, "T_sign", [](PrimExpr v) {  // zeros and NaN are unchanged
     return select(v > constant(v, 0), constant(v, 1),
                   v->dtype.is_uint() ? v : select(v < constant(v, 0), constant(v, -1), v));
   });
@@ -117,7 +117,7 @@ Tensor bitwise_not(const Tensor& x) {
   });
 }
 namespace {
-// What no integer is.
+// A test for special float values, which no integer has: `of_integers` is the answer for integers.
 Tensor special(const Tensor& x, const char* op, bool of_integers) {
   return elementwise(x, fmt::format("T_{}", op), [&](PrimExpr v) -> PrimExpr {
     return v->dtype.is_float() ? call(kBoolType, op, {v}) : bool_imm(of_integers);

@@ -1,4 +1,4 @@
-// One result per element of one tensor.  Shapes are kept; the names of the blocks are T_<function>.
+// Elementwise operations on one tensor.  Shapes are kept; the blocks are named T_<function>.
 #pragma once
 #include "tilewright/te/compute.h"
 
@@ -7,7 +7,7 @@ using te::Shape;
 using te::Tensor;
 using tir::PrimExpr;
 
-/// The tensor of `body(x[i, ...])`, its block called `name`.
+/// The tensor of `body(x[i, ...])`; its block is called `name`.
 Tensor elementwise(const Tensor& x, std::string name, const std::function<PrimExpr(PrimExpr)>& body);
 /// The TIR function `op` ("exp", "tanh", ...) of every element of a float tensor.
 Tensor math(const Tensor& x, std::string_view op);
@@ -21,7 +21,7 @@ Tensor relu(const Tensor& x);
 Tensor leaky_relu(const Tensor& x, double alpha);
 /// x / 2 * (1 + erf(x / sqrt(2))).  Source: Hendrycks and Gimpel, arXiv 1606.08415
 Tensor gelu(const Tensor& x);
-/// the approximation of gelu by tanh, same source
+/// The approximation of gelu by tanh, from the same source.
 Tensor gelu_tanh(const Tensor& x);
 /// x * sigmoid(x)
 Tensor silu(const Tensor& x);
@@ -33,12 +33,12 @@ Tensor selu(const Tensor& x);
 Tensor clip(const Tensor& x, const PrimExpr& low, const PrimExpr& high);
 Tensor cast(const Tensor& x, DataType dtype);
 
-/// What floats are summed or multiplied in where the result is of `dtype`: float32 at least, so that sums of
-/// many float16 or bfloat16 are rounded once, and overflow only if the result does.
+/// The dtype that floats are accumulated in if the result is of `dtype`: at least float32, so that sums of
+/// many float16 or bfloat16 values are rounded once, and overflow only if the result does.
 DataType dtype_of_sums(DataType dtype);
-/// `value` in it.
+/// `value` in dtype_of_sums.
 PrimExpr widened(const PrimExpr& value);
-/// `sums`, as an operator that gives `dtype` gives it.
+/// `sums` rounded to `dtype`, the dtype of an operator's result.
 Tensor rounded_to(const Tensor& sums, DataType dtype);
 
 Tensor logical_not(const Tensor& x);

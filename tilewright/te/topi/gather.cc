@@ -7,8 +7,8 @@ namespace tilewright::topi {
 using namespace tir;
 namespace {
 
-// `index` of a dimension of `extent`, from the end when negative.  It comes with the data: one that is
-// outside is brought inside, so that it never reaches memory that is not ours.
+// `index` into a dimension of `extent`; a negative one counts from the end.  Indices are data: one out of
+// bounds is clamped, so that no memory outside the tensor is read.
 PrimExpr wrapped(const PrimExpr& index, const PrimExpr& extent) {
   PrimExpr at = tir::cast(extent->dtype, index);
   const PrimExpr zero = make_const_int(at->dtype, 0);
@@ -110,7 +110,7 @@ Tensor searchsorted(const Tensor& sorted, const Tensor& x, bool right, DataType 
                        std::vector<PrimExpr> at{k->var};
                        if (sorted.ndim() > 1) at.insert(at.begin(), i.begin(), i.end() - 1);
                        const PrimExpr value = x.at({i.begin(), i.end()}), bound = sorted.at(at);
-                       // not (value < bound): so that NaN is after all
+                       // not (value < bound): NaN is then after all others
                        const PrimExpr is_before = tir::logical_not(right ? value < bound : value <= bound);
                        return te::sum(tir::cast(dtype, is_before), {k});
                      },

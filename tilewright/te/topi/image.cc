@@ -6,7 +6,7 @@ namespace tilewright::topi {
 using namespace tir;
 namespace {
 
-// Places are computed in float32, as the frameworks do.
+// A literal of the dtype that coordinates are computed in: float32, as in the frameworks.
 PrimExpr real(double value) { return make_const(kFloat32, value); }
 PrimExpr real(const PrimExpr& value) { return tir::cast(kFloat32, value); }
 PrimExpr floor_of(const PrimExpr& value) { return call(kFloat32, "floor", {value}); }
@@ -16,7 +16,7 @@ PrimExpr clamped(const PrimExpr& index, const PrimExpr& extent) {
   return tir::min(tir::max(index, make_const_int(index->dtype, 0)), extent - 1);
 }
 
-// A place mirrored at `low` and `high` until it lies between.
+// A coordinate reflected at `low` and `high` until it lies between them.
 PrimExpr reflected(const PrimExpr& place, const PrimExpr& low, const PrimExpr& high) {
   const PrimExpr span = tir::max(high - low, real(1e-6));
   const PrimExpr distance = absolute(place - low);
@@ -107,7 +107,7 @@ Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions&
 Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners) {
   Shape shape{theta.shape()[0], imm(static_cast<int64_t>(size.size()), kInt64)};
   shape.insert(shape.end(), size.begin(), size.end());
-  // corners are at -1 and 1: of elements in the middle, or the outer ones
+  // the corners -1 and 1 are the centres of the outer elements, or their outer edges
   auto position = [&](const PrimExpr& index, const PrimExpr& extent) {
     if (!align_corners)
       return (real(index) * real(2.0) + real(1.0)) * div(real(1.0), real(extent)) - real(1.0);

@@ -9,7 +9,7 @@ namespace tilewright::topi {
 using namespace tir;
 namespace {
 
-// An index of a map, whose variables and numbers are int32, over the variables of extents.
+// An index of a map, whose variables and literals are int32, in terms of the int64 `variables` of extents.
 PrimExpr as_int64(const PrimExpr& index, const Substitution& variables) {
   if (is<IntImmNode>(index)) return tir::cast(kInt64, index);
   if (auto found = variables.find(index.get()); found != variables.end())
@@ -21,7 +21,7 @@ PrimExpr as_int64(const PrimExpr& index, const Substitution& variables) {
   return tir::cast(kInt64, substitute(index, variables));
 }
 
-// "3", where expr_text says T.int64(3).
+// "3", where expr_text gives T.int64(3).
 std::string number_text(const PrimExpr& number) {
   int64_t value = 0;
   return as_const_int(number, &value) ? fmt::format("{}", value) : expr_text(number);
@@ -79,7 +79,7 @@ MappedLayout map_layout(const IndexMap& map, const Shape& extents) {
     layout.problem = "it cannot be inverted: " + layout.map.reason;
     return layout;
   }
-  // A bijective index takes base, base + 1, ...: the inverse would read before x at the values below base.
+  // A bijective index takes base, base + 1, ...: for values below base the inverse would read before x.
   for (size_t n = 0; n < indices.size(); ++n) {
     const PrimExpr base = larger.simplify(layout.map.indices[n].base);
     if (is_zero(base)) continue;

@@ -13,7 +13,7 @@ std::vector<PrimExpr> pick(const std::vector<Var>& i, const Axes& axes) {
   return result;
 }
 
-// The index of a statistic that was reduced over `axes` with keepdims.
+// The index into a statistic that was reduced over `axes` with keepdims.
 std::vector<PrimExpr> kept(const std::vector<Var>& i, const Axes& axes) {
   std::vector<PrimExpr> result(i.begin(), i.end());
   for (int64_t axis : axes)
@@ -69,7 +69,7 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, const Axes& axes, double 
 
 Tensor group_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const PrimExpr& num_groups,
                   int64_t channel_axis, const Axes& axes, double epsilon, bool center, bool scale) {
-  // the channels as [groups, channels of one]
+  // channels as [groups, channels per group]
   const auto channel = static_cast<size_t>(channel_axis);
   const PrimExpr channels = x.shape()[channel];
   const PrimExpr group_size = structural_equal(channels, num_groups)

@@ -7,7 +7,7 @@ namespace tilewright::topi {
 using namespace tir;
 namespace {
 
-// One window: which elements, and how many lie inside of data.
+// A position in a window: its element, and the number of elements of the window that count.
 struct Window {
   std::vector<PrimExpr> indices;
   PrimExpr inside;  // the element at `indices` is in data
@@ -35,7 +35,7 @@ class Pooling {
     for (const IterVar& axis : reduced_) offsets.push_back(axis->var);
     return window({i.begin(), i.end()}, offsets);
   }
-  // The element of the window of result `i` that stands at `offsets` in it.
+  // The position `offsets` of the window of result `i`.
   Window window(const std::vector<PrimExpr>& i, const std::vector<PrimExpr>& offsets) const {
     Window result{i, bool_imm(true), imm(1, kInt64)};
     for (size_t n = 0; n < spatial_.size(); ++n) {
@@ -52,8 +52,8 @@ class Pooling {
     return result;
   }
 
-  /// The sum, over all windows that an element of data is in, of `term(the window's result, where in it)`,
-  /// which is of dtype_of_sums.
+  /// The sum, over all windows that contain an element of data, of `term(index of the window's result,
+  /// offsets of the element in the window)`, in dtype_of_sums.
   using Term = std::function<PrimExpr(const std::vector<PrimExpr>&, const std::vector<PrimExpr>&)>;
   Tensor over_windows(const Term& term, std::string name) const {
     auto body = [&](const std::vector<Var>& i) {
@@ -77,7 +77,7 @@ class Pooling {
   }
 
  private:
-  // Whether the last window may end after the data.
+  // True if the last window may end after the data.
   bool reaches_beyond(size_t n) const {
     if (options_.padding[spatial_.size() + n] > 0) return true;
     const PrimExpr covered = (shape_[spatial_[n]] - 1) * options_.strides[n] +
@@ -89,10 +89,10 @@ class Pooling {
     const PrimExpr full = make_const_int(start->dtype, options_.pool_size[n]);
     const bool cut_before = options_.padding[n] > 0 && !options_.count_include_pad;
     if (!cut_before && !reaches_beyond(n)) return full;
-    // the first place of the window that lies in the data: a dilated one steps over 0
+    // the first position of the window in the data: a dilated window may step over 0
     const PrimExpr first = tir::max(start, floormod(start, options_.dilation[n]));
     const PrimExpr low = options_.count_include_pad ? start : first;
-    // with count_include_pad the padding counts, but not what ceil_mode adds beyond it
+    // count_include_pad counts the padding, but not what ceil_mode adds beyond it
     const PrimExpr limit =
         options_.count_include_pad ? extent + options_.padding[spatial_.size() + n] : extent;
     const PrimExpr high = tir::min(start + options_.pool_size[n] * options_.dilation[n], limit);
@@ -116,7 +116,7 @@ PrimExpr guarded(const PrimExpr& inside, const PrimExpr& element, const PrimExpr
   return is_one(inside) ? element : call(element->dtype, "if_then_else", {inside, element, otherwise});
 }
 
-// What stands in a sum for `element`: 0 outside.
+// The term of a sum for `element`: 0 outside of data.
 PrimExpr guarded_term(const PrimExpr& inside, const PrimExpr& element) {
   const PrimExpr term = widened(element);
   return guarded(inside, term, make_const_int(term->dtype, 0));

@@ -13,18 +13,19 @@ struct PoolOptions {
 
 Tensor max_pool(const Tensor& data, const PoolOptions& options);
 Tensor avg_pool(const Tensor& data, const PoolOptions& options);
-/// Gradients in `data`.  Of the largest ones of a window the first gets all, as torch.
+/// Gradients with respect to `data`.  Of several largest elements of a window the
+/// first gets all, as in torch.
 Tensor max_pool_backward(const Tensor& grad, const Tensor& data, const PoolOptions& options);
 Tensor avg_pool_backward(const Tensor& grad, const Tensor& data, const PoolOptions& options);
 Tensor adaptive_avg_pool_backward(const Tensor& grad, const Tensor& data, const std::string& layout);
-/// Averages of nearly equal parts: part i of n covers floor(i * extent / n) .. ceil((i + 1) * extent / n)
-/// - 1.
+/// Averages over parts of nearly equal size: part i of n covers
+///   floor(i * extent / n) .. ceil((i + 1) * extent / n) - 1
 Tensor adaptive_avg_pool(const Tensor& data, const Shape& output_size, const std::string& layout);
 /// The extent of a pooled dimension with `pad_before` and `pad_after` elements around it.  With ceil_mode a
-/// window may reach over the end, but must start before it (ONNX MaxPool, PyTorch MaxPool2d).
+/// window may extend beyond the end, but must start before it (ONNX MaxPool, PyTorch MaxPool2d).
 PrimExpr pool_extent(const PrimExpr& extent, int64_t pool, int64_t stride, int64_t pad_before,
                      int64_t pad_after, int64_t dilation, bool ceil_mode);
-/// Where D, H, W stand in `layout`.
+/// The positions of D, H, W in `layout`.
 std::vector<size_t> spatial_dims(const std::string& layout);
 
 }  // namespace tilewright::topi

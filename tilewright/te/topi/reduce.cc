@@ -13,7 +13,7 @@ bool contains(const Axes& axes, size_t axis) {
   return std::find(axes.begin(), axes.end(), static_cast<int64_t>(axis)) != axes.end();
 }
 
-// The indices of x for an element of the result, with reduction axes where x is reduced.
+// The indices into x for an element of the result: reduction axes where x is reduced.
 struct Plan {
   std::vector<IterVar> reduced;
   std::vector<PrimExpr> indices(const Tensor& x, const Axes& axes, bool keepdims,
@@ -43,7 +43,7 @@ Plan plan_of(const Tensor& x, const Axes& axes) {
 
 using Reducer = PrimExpr (*)(PrimExpr, std::vector<IterVar>, PrimExpr, PrimExpr);
 using Value = PrimExpr (*)(const PrimExpr&);
-// What `reducer` makes of `value` of the elements, or of them.
+// The reduction of the elements, or of `value` of each of them, by `reducer`.
 Tensor reduce_with(const Tensor& x, const Axes& axes, bool keepdims, std::string name, Reducer reducer,
                    Value value = nullptr) {
   const Plan plan = plan_of(x, axes);
@@ -64,7 +64,7 @@ Tensor divided_by_count(const Tensor& sums, const char* name, const Tensor& x, c
   return elementwise(sums, name, [&](PrimExpr v) { return tir::cast(dtype, div(v, count)); });
 }
 
-// Of dtype_of_sums; `center` has kept dimensions.
+// The squared distances in dtype_of_sums; `center` was reduced with keepdims.
 Tensor squared_distances(const Tensor& x, const Tensor& center, const Axes& axes, bool keepdims) {
   const Tensor squares = te::compute(
       x.shape(),
@@ -79,7 +79,7 @@ Tensor squared_distances(const Tensor& x, const Tensor& center, const Axes& axes
   return wide_sum(squares, axes, keepdims);
 }
 
-// Keeps the left (position, value) unless the right is better, or equally good and earlier.
+// Keeps the left (position, value) unless the right value is better, or equal and at an earlier position.
 CommReducer arg_reducer(DataType value_dtype, bool largest) {
   PrimExpr worst = largest ? min_value(value_dtype) : max_value(value_dtype);
   return te::comm_reducer(
@@ -197,7 +197,7 @@ Tensor argmin(const Tensor& x, const Axes& axes, bool keepdims, DataType dtype) 
 }
 
 namespace {
-// Loops over `extents` around what `body` makes of their variables.
+// Loops over `extents` around `body(loop variables)`.
 Stmt nest(const Shape& extents, const std::function<Stmt(const std::vector<PrimExpr>&)>& body) {
   std::vector<Var> vars;
   for (const PrimExpr& extent : extents)
@@ -209,8 +209,8 @@ Stmt nest(const Shape& extents, const std::function<Stmt(const std::vector<PrimE
   return result;
 }
 
-// The elements along `axis` one after the other, what there is so far for all axes after it in `total`, of
-// dtype_of_sums.
+// The running sum or product along `axis`.  `total`, in dtype_of_sums, holds the running values for all
+// indices of the axes after it.
 Tensor cumulate(const Tensor& x, int64_t axis, bool exclusive, bool reverse, const char* name,
                 PrimExpr (*combine)(PrimExpr, PrimExpr), double identity) {
   const Shape shape = x.shape();
@@ -251,8 +251,8 @@ Tensor cumprod(const Tensor& x, int64_t axis, bool exclusive, bool reverse) {
 }
 
 namespace {
-// How many elements of a dimension of extent `from` one of the result is the sum of, where that has extent
-// `to`; null if each is one of them.
+// The number of elements of a dimension of extent `from` that are summed to one of a dimension of extent
+// `to`; null if each is summed alone.
 PrimExpr collapsed_extent(const PrimExpr& from, const PrimExpr& to) {
   if (is_one(from)) return nullptr;
   if (is_one(to)) return from;

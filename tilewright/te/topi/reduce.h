@@ -1,5 +1,5 @@
-// Reductions over axes.  `axes` are in 0 .. ndim - 1, each once; none given means none reduced.  Sums and
-// products are of dtype_of_sums (elementwise.h) until they are there, then rounded to the dtype of `x`.
+// Reductions over axes.  `axes` are in 0 .. ndim - 1, each once; if there are none, nothing is reduced.  Sums
+// and products are accumulated in dtype_of_sums (elementwise.h), then rounded to the dtype of `x`.
 #pragma once
 #include "tilewright/te/topi/elementwise.h"
 
@@ -20,23 +20,23 @@ Tensor mean(const Tensor& x, const Axes& axes, bool keepdims = false);
 Tensor variance(const Tensor& x, const Axes& axes, bool keepdims = false);
 /// The square root of the variance.
 Tensor standard_deviation(const Tensor& x, const Axes& axes, bool keepdims = false);
-/// Mean and variance, or the mean of the squares, of dtype_of_sums, for what goes on with them.
+/// Mean and variance, or mean of the squares, in dtype_of_sums, for computations that continue with them.
 struct Moments {
   Tensor mean, variance;
 };
 Moments moments(const Tensor& x, const Axes& axes, bool keepdims);
 Tensor mean_of_squares(const Tensor& x, const Axes& axes, bool keepdims);
-/// The sum, of dtype_of_sums.
+/// The sum, not rounded from dtype_of_sums.
 Tensor wide_sum(const Tensor& x, const Axes& axes, bool keepdims = false);
-/// The position of the largest (smallest) value; the first of equal ones; a NaN counts as the largest
-/// (smallest). Over several axes: the position in their row-major order.
+/// The position of the largest (smallest) value, the first of equal ones; a NaN counts as the largest
+/// (smallest).  Over several axes it is the position in their row-major order.
 Tensor argmax(const Tensor& x, const Axes& axes, bool keepdims = false, DataType dtype = kInt64);
 Tensor argmin(const Tensor& x, const Axes& axes, bool keepdims = false, DataType dtype = kInt64);
-/// Sums of the elements up to and including each one along `axis`.
+/// The sums of the elements up to and including each one along `axis`.
 Tensor cumsum(const Tensor& x, int64_t axis, bool exclusive = false, bool reverse = false);
-/// Products of the same.
+/// The products of the elements up to and including each one along `axis`.
 Tensor cumprod(const Tensor& x, int64_t axis, bool exclusive = false, bool reverse = false);
-/// The sum of `x` over what broadcasting to its shape from `shape` repeats.
+/// The sum of `x` over what broadcasting from `shape` to the shape of `x` repeats.
 Tensor collapse_sum(const Tensor& x, const Shape& shape);
 
 /// The number of elements that a reduction over `axes` combines, as `dtype`.

@@ -17,7 +17,7 @@ PrimExpr integer(int64_t value) { return imm(value, kInt64); }
 PrimExpr integer(const PrimExpr& value) { return arith::simplify(tir::cast(kInt64, value)); }
 PrimExpr floor_of(const PrimExpr& value) { return call(value->dtype, "floor", {value}); }
 
-// What elements of `dtype` are weighted in.
+// The dtype of the weights for elements of `dtype`.
 DataType dtype_of_weights(DataType dtype) {
   const bool is_wide = dtype.bits > 32 || (dtype.bits == 32 && !dtype.is_float());
   return is_wide ? kFloat64 : kFloat32;
@@ -25,14 +25,15 @@ DataType dtype_of_weights(DataType dtype) {
 
 int64_t divided(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-// ---- where elements lie
+// ---- coordinates of elements
 
-/// Element i of the result lies at (a * i + b) / c of a line of `from` elements, exactly; c is above 0.
+/// The exact coordinates of a result's elements: element i is at (a * i + b) / c in a row of `from` elements
+/// of x; c is above 0.
 struct Places {
   PrimExpr a, b, c, from, to;
 
   PrimExpr number(const PrimExpr& i) const { return a * integer(i) + b; }
-  /// Numbers may be known: then so is where the first and the last element of the result lie.
+  /// True if a, b and c are constants: then the coordinates of the first and the last element are, too.
   bool known(int64_t* av, int64_t* bv, int64_t* cv) const {
     return as_const_int(a, av) && as_const_int(b, bv) && as_const_int(c, cv);
   }
@@ -60,7 +61,7 @@ PrimExpr by_count(const PrimExpr& to, const PrimExpr& one, const PrimExpr& many)
   return select(tir::equal(to, integer(1)), one, many);
 }
 
-// begin and end of a crop over one number
+// the begin and end of a crop, as fractions with one denominator
 struct Crop {
   int64_t begin, end, under;
 };
@@ -73,7 +74,7 @@ Crop crop_of(double begin, double end) {
   return {std::llround(std::ldexp(begin, 20)), std::llround(std::ldexp(end, 20)), kFinest};
 }
 
-// Of axis `n` of the options.  One step in the result is d / s.
+// The coordinates along axis `n` of the options.  One step in the result is d / s in x.
 Places places_of(const ResizeOptions& options, size_t n, const PrimExpr& from_extent,
                  const PrimExpr& to_extent) {
   const std::string& mode = options.coordinates;
@@ -85,7 +86,7 @@ Places places_of(const ResizeOptions& options, size_t n, const PrimExpr& from_ex
     const int64_t shared = std::gcd(dv, sv);
     d = integer(dv / shared), s = integer(sv / shared);
   }
-  s = arith::simplify(tir::max(s, one));  // of an empty result
+  s = arith::simplify(tir::max(s, one));  // s is 0 for an empty result
   const PrimExpr last = from - 1, steps = tir::max(to - 1, one), none = integer(0);
   Places places{d * 2, d - s, s * 2, from, to};  // half_pixel
   if (mode == "half_pixel_symmetric") places.b = d - s + from * s - to * d;
@@ -107,11 +108,11 @@ PrimExpr clamped(const PrimExpr& index, const PrimExpr& extent) {
   return tir::min(tir::max(index, make_const_int(index->dtype, 0)), extent - 1);
 }
 
-// floor(place) of places that are computed in whole numbers, within the line.
+// floor(coordinate), computed in integers and within the row.
 PrimExpr whole_part(const Places& places, const PrimExpr& i) {
   int64_t a, b, c, from, to;
   if (!places.known(&a, &b, &c)) {
-    // a quotient of float64 is rounded to a whole number only if it is one: numbers below 2^52 are exact
+    // a float64 quotient is rounded to an integer only if it is one: integers below 2^52 are exact
     if (!as_const_int(places.c, &c))
       return clamped(tir::cast(kInt64, floor_of(div(tir::cast(kFloat64, places.number(i)),
                                                     tir::cast(kFloat64, places.c)))),
@@ -130,7 +131,7 @@ PrimExpr whole_part(const Places& places, const PrimExpr& i) {
   return is_fixed && lies_inside(0) && lies_inside(to - 1) ? index : clamped(index, places.from);
 }
 
-// The nearest element; ties as `rounding` says, exactly.
+// The nearest element, exactly; `rounding` decides ties.
 PrimExpr nearest(const Places& places, const std::string& rounding, const PrimExpr& i) {
   if (rounding == "round" || rounding.empty())
     return clamped(tir::cast(kInt64, call(kFloat32, "round", {places.real(i, kFloat32)})), places.from);
@@ -145,9 +146,9 @@ PrimExpr nearest(const Places& places, const std::string& rounding, const PrimEx
   return whole_part(rounded, i);
 }
 
-// ---- what they weigh
+// ---- weights of elements
 
-// The elements of one dimension that count for a place, and their weights.
+// The elements along one dimension that a coordinate is interpolated from, and their weights.
 struct Taps {
   std::vector<PrimExpr> indices, weights;
 };
@@ -162,7 +163,7 @@ Taps taps_of(const ResizeOptions& options, const Places& places, const PrimExpr&
   PrimExpr total = make_const_int(dtype, 0);
   for (int64_t n = 0; n < 4; ++n) {
     const PrimExpr at = first + (n - 1);
-    if (options.cubic_exclude) {  // what lies outside has no weight, the others share it
+    if (options.cubic_exclude) {  // elements outside weigh nothing, the others are scaled to sum up to 1
       PrimExpr& weight = taps.weights[static_cast<size_t>(n)];
       weight = select(tir::logical_and(integer(0) <= at, at < extent), weight, make_const_int(dtype, 0));
       total = total + weight;
@@ -177,7 +178,7 @@ Taps taps_of(const ResizeOptions& options, const Places& places, const PrimExpr&
 
 // `value` as an element of the result.
 PrimExpr as_result(const PrimExpr& value, DataType dtype) {
-  const bool is_rounded = dtype.is_integral() && value->dtype.is_float();  // as torch: to nearest
+  const bool is_rounded = dtype.is_integral() && value->dtype.is_float();  // as in torch: to nearest
   return tir::cast(dtype, is_rounded ? call(value->dtype, "round", {value}) : value);
 }
 
@@ -187,8 +188,7 @@ Shape resized(const Tensor& x, const Shape& size, const std::vector<int64_t>& ax
   return shape;
 }
 
-// The element of `x` that stands for element `i` of the result, or the weighted sum of those around its
-// place.
+// The elements of the result: the nearest element of `x`, or the weighted sum of those around a coordinate.
 class Resizing {
  public:
   Resizing(const Tensor& x, const Shape& size, const ResizeOptions& options, const std::vector<Var>& i)
@@ -208,7 +208,7 @@ class Resizing {
   }
 
  private:
-  // the weighted sum over the axes from `n` on; earlier ones stand in at_
+  // the weighted sum over the axes from `n` on; the indices of the axes before are in at_
   PrimExpr sum_from(size_t n) {
     const bool is_nearest = options_.method == "nearest_neighbor";
     if (n == options_.axes.size()) return is_nearest ? x_.at(at_) : tir::cast(dtype_, x_.at(at_));
@@ -231,9 +231,9 @@ class Resizing {
   PrimExpr inside_ = bool_imm(true);
 };
 
-// ---- wider windows
+// ---- wider windows (antialias)
 
-// The weight of an element at `distance` from a place.
+// The weight of an element at `distance` from a coordinate.
 PrimExpr window_weight(const ResizeOptions& options, const PrimExpr& distance) {
   const auto real = [&](double value) { return make_const(distance->dtype, value); };
   const PrimExpr d = call(distance->dtype, "abs", {distance});
@@ -271,11 +271,11 @@ Tensor resize_antialias(const Tensor& x, const Shape& size, const ResizeOptions&
   const PrimExpr one = integer(1), from = places.from;
   const PrimExpr d = options.steps.empty() ? from : integer(options.steps[0]);
   const PrimExpr s = tir::max(options.steps.empty() ? places.to : integer(options.steps[1]), one);
-  // how many times narrower elements of x are than the window's own, at most 1
+  // the factor by which distances of elements are narrower than the window's, at most 1
   const PrimExpr narrowed =
       tir::min(div(tir::cast(dtype, s), tir::cast(dtype, tir::max(d, one))), make_const_int(dtype, 1));
   const int64_t radius = options.method == "linear" ? 1 : 2;
-  // elements that count before a place, and after it
+  // the number of elements that count on either side of a coordinate
   const PrimExpr reach = arith::simplify(tir::max(floordiv(d * radius + s - 1, s), integer(radius)));
   const PrimExpr count = arith::simplify(reach * 2);
   const auto first = [&](const PrimExpr& i) {

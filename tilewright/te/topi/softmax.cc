@@ -24,14 +24,14 @@ Tensor named_reduce(const Tensor& x, int64_t axis, std::string name, bool is_max
                      {.name = std::move(name)});
 }
 
-// Along the last axis a row has one divisor, whose inverse is computed once; that it is rounded is lost in
-// the error of the exponentials.
+// Along the last axis a row has one divisor, whose inverse is computed once; the rounding of the inverse is
+// small beside the error of the exponentials.
 PrimExpr divide_by_sum(const PrimExpr& value, const PrimExpr& sum, bool is_last_axis) {
   const DataType dtype = value->dtype;
   return is_last_axis && dtype.is_float() ? value * div(make_const(dtype, 1), sum) : div(value, sum);
 }
 
-/// The largest, exp(x - largest) and its sums, of dtype_of_sums.
+/// The maximum, exp(x - maximum) and its sum, in dtype_of_sums.
 struct Parts {
   Tensor x;
   int64_t axis;

@@ -16,7 +16,7 @@ int64_t count_of(const PrimExpr& num_parts) {
   return count;
 }
 
-// values[n] where `var` is n.
+// The expression values[n] for the index n = `var`.
 PrimExpr chosen_by(const Var& var, const std::vector<PrimExpr>& values) {
   PrimExpr chosen = values.back();
   for (size_t n = values.size() - 1; n-- > 0;)
@@ -24,8 +24,8 @@ PrimExpr chosen_by(const Var& var, const std::vector<PrimExpr>& values) {
   return chosen;
 }
 
-// An axis over the pairs of parts whose products are added.  Neighbours share a part where they can, so that
-// code that keeps parts in registers loads few.
+// An axis over the pairs of parts whose products are added.  Successive pairs share a part where they can, so
+// that code that keeps parts in registers loads few.
 class Pairs {
  public:
   Pairs(const PrimExpr& num_parts, int64_t order) {
@@ -53,14 +53,14 @@ class Pairs {
   IterVar axis_;
 };
 
-// 0 of the same sign for numbers below 2^-126, as instructions for bfloat16 take them.
+// `x` with values below 2^-126 replaced by a 0 of the same sign, as bfloat16 instructions treat them.
 PrimExpr flushed(const PrimExpr& x) {
   if (x->dtype != kFloat32) return x;
   const PrimExpr least = make_const(kFloat32, std::numeric_limits<float>::min());
   return select(call(kFloat32, "abs", {x}) < least, x * make_const(kFloat32, 0), x);
 }
 
-// [parts, ..]: what is left of `x` when the parts before are taken away, in fewer bits.
+// [parts, ..]: each part is the remainder of `x` after the parts before it, rounded to fewer bits.
 Tensor split(const Tensor& x, const PrimExpr& num_parts, DataType dtype) {
   const int64_t count = count_of(num_parts);
   Shape shape{num_parts};

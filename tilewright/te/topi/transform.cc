@@ -81,7 +81,7 @@ Tensor concat(const std::vector<Tensor>& tensors, int64_t axis) {
   shape[dim] = starts.back();
   return moved(shape, "T_concat", [&](const std::vector<Var>& i) {
     PrimExpr result;
-    for (size_t n = tensors.size(); n-- > 0;) {  // the last one where nothing else holds
+    for (size_t n = tensors.size(); n-- > 0;) {  // the last one if no condition holds
       std::vector<PrimExpr> indices(i.begin(), i.end());
       indices[dim] = PrimExpr(i[dim]) - starts[n];
       const PrimExpr element = tensors[n].at(indices);

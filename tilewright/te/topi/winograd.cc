@@ -43,7 +43,7 @@ PrimExpr data_value(int64_t m, int64_t n, const Element& d) {
   const auto c = [&](double value) { return make_const(d(0)->dtype, value); };
   if (n == 0 || n == 5)
     return d(n == 0 ? 0 : 1) * c(kNear2 * kFar2) - d(n == 0 ? 2 : 3) * c(kNear2 + kFar2) + d(n == 0 ? 4 : 5);
-  // of a point and its opposite the same even and odd parts
+  // a point and its opposite share the even and odd parts
   const double other = n < 3 ? kFar2 : kNear2;
   const PrimExpr even = d(4) - d(2) * c(other), odd = (d(3) - d(1) * c(other)) * c(n < 3 ? kNear : kFar);
   return n % 2 == 1 ? even + odd : even - odd;
@@ -60,7 +60,7 @@ PrimExpr result_value(int64_t m, int64_t n, const Element& y) {
   return n == 3 ? sum + y(5) : sum;
 }
 
-// Of `count` formulas the one whose number is `which`.
+// The formula with the number `which`, of `count`.
 PrimExpr chosen(const PrimExpr& which, int64_t count, const Element& formula) {
   PrimExpr value = formula(count - 1);
   for (int64_t n = count - 1; n-- > 0;)
@@ -68,7 +68,7 @@ PrimExpr chosen(const PrimExpr& which, int64_t count, const Element& formula) {
   return value;
 }
 
-// `data` with zeros around, as much as whole tiles need.
+// `data` padded with zeros to whole tiles.
 Tensor with_zeros(const Tensor& data, const std::vector<int64_t>& padding, const Shape& tiles, int64_t m) {
   std::vector<int64_t> before(4), after(4);
   for (size_t n = 0; n < 2; ++n) {

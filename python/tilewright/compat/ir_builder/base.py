@@ -101,7 +101,7 @@ class IRBuilder:
         for frame in reversed(self.frames):
             if isinstance(frame, kind):
                 return frame
-        raise UserError(f"{what} stands only inside {kind.SHOWN}")
+        raise UserError(f"{what} is allowed only inside {kind.SHOWN}")
 
     def add(self, stmt) -> None:
         """A statement of the innermost frame, or the result if there is none."""

@@ -222,7 +222,7 @@ class _InitFrame(Frame):
     def finish(self, builder: IRBuilder) -> None:
         frame = builder.frames[-1] if builder.frames else None
         if not isinstance(frame, BlockFrame):
-            raise UserError("T.init stands only inside T.block(...)")
+            raise UserError("T.init is allowed only inside T.block(...)")
         if frame.init is not None:
             raise UserError(f'block "{frame.name}" has T.init twice')
         frame.init = self.body()
@@ -501,7 +501,7 @@ class _BranchFrame(Frame):
     def finish(self, builder: IRBuilder) -> None:
         frame = builder.frames[-1] if builder.frames else None
         if not isinstance(frame, IfFrame):
-            raise UserError(f"{self.shown} stands only inside T.If(...)")
+            raise UserError(f"{self.shown} is allowed only inside T.If(...)")
         if getattr(frame, self.branch) is not None:
             raise UserError(f"T.If(...) has {self.shown} twice")
         setattr(frame, self.branch, self.body())

@@ -1,4 +1,4 @@
-// Attention: the weights are computed again; then the gradients of two products and a softmax.
+// Attention: recomputes the weights, then takes the gradients of two products and a softmax.
 #include <cmath>
 
 #include "tilewright/arith/analyzer.h"
@@ -33,15 +33,15 @@ class Attention {
 
  private:
   static Value product(const Value& a, const Value& b) { return apply("matmul", {a, b}); }
-  // [batch, length, heads, size] and [batch, heads, length, size], and back
+  // [batch, length, heads, size] -> [batch, heads, length, size], and the inverse
   static Value by_head(const Value& x) { return permute(x, {0, 2, 1, 3}); }
   static Value flipped(const Value& x) { return permute(x, {0, 1, 3, 2}); }
 
-  // heads of key and value serve `group_` neighbouring heads of query
+  // each head of key and value serves `group_` neighbouring heads of query
   Value repeated(const Value& x) const {
     if (tir::is_one(group_)) return x;
     const auto* count = group_.as<IntImmNode>();
-    if (!count) b_.refuse("how many heads share one of key is known only at run time");
+    if (!count) b_.refuse("the number of heads that share a key head is known only at run time");
     return apply("repeat", {x}, {{"repeats", attr(count->value)}, {"axis", attr(1)}});
   }
   Value gathered(const Value& x) const {
@@ -69,7 +69,7 @@ class Attention {
   }
   double lowest() const { return tir::min_value(b_.dtype(0)).as<FloatImmNode>()->value; }
 
-  // [queries, keys]: whether a key counts for a query; null if all do
+  // [queries, keys]: true where a query attends to a key; null if it attends to all
   Value visible() const {
     const AttrMap& attrs = b_.call()->attrs;
     const std::string causal = attrs.get_string("causal_mask", "");

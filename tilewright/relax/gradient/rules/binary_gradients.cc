@@ -1,4 +1,4 @@
-// Two (or three) tensors that broadcast: what broadcasting repeated is summed up by Backward::add.
+// Elementwise operators of two or three tensors; Backward::add sums over what broadcasting repeated.
 #include "tilewright/relax/gradient/gradient.h"
 #include "tilewright/relax/infer/op_util.h"
 
@@ -28,7 +28,7 @@ void of_power(Backward& b) {
   b.add(0, select(apply("equal", {p, zero}), zero, b.grad() * slope));
   b.add(1, select(apply("equal", {x, zero}), zero, b.grad() * b.out() * apply("log", {x})));
 }
-void of_steps(Backward&) {}  // floor_divide: constant between steps
+void of_steps(Backward&) {}  // floor_divide is constant between steps
 // a - b * floor(a / b), or a - b * trunc(a / b)
 void of_remainder(Backward& b, std::string_view rounding) {
   b.add(0, b.grad());
@@ -46,7 +46,7 @@ void of_log_add_exp(Backward& b) {
   b.add(0, b.grad() * apply("exp", {b.x(0) - b.out()}));
   b.add(1, b.grad() * apply("exp", {b.x(1) - b.out()}));
 }
-// each of two equal ones gets half, as torch
+// of two equal arguments each gets half, as in torch
 void of_extreme(Backward& b) {
   const Value half = b.grad() * b.number(0.5), zero = b.number(0);
   const Value is_tie = b.bind(apply("equal", {b.x(0), b.x(1)}));

@@ -1,5 +1,6 @@
-// Convolutions and pooling.  The gradient of a convolution in its data is the transposed convolution with the
-// same weight, and the other way round; in its weight it is a sum over batch and places.
+// Convolutions and pooling.  The gradient of a convolution with respect to its data is the transposed
+// convolution with the same weight, and vice versa; with respect to its weight it is a sum over batch and
+// positions.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/relax/gradient/gradient.h"
 #include "tilewright/relax/infer/op_util.h"
@@ -10,7 +11,7 @@ namespace {
 
 constexpr std::string_view kSpatialLetters = "DHW";
 
-// An attribute that is one number, one per spatial dimension or (padding) before and after each.
+// An attribute that holds one number, or one per spatial dimension, or (padding) before and after each.
 std::vector<int64_t> numbers(const AttrMap& attrs, std::string_view name, size_t count) {
   std::vector<int64_t> values = attrs.get_ints(name, {});
   if (values.size() == 1) values.assign(count, values[0]);
@@ -19,7 +20,7 @@ std::vector<int64_t> numbers(const AttrMap& attrs, std::string_view name, size_t
   return values;
 }
 
-// The attributes of the convolution that goes the other way: inputs of the kernel are its outputs.
+// The attributes of the transposed convolution: input and output channels of the kernel are exchanged.
 AttrMap turned(const AttrMap& attrs, size_t num_spatial) {
   std::string kernel = attrs.get_string("kernel_layout", "");
   for (char& letter : kernel) letter = letter == 'O' ? 'I' : letter == 'I' ? 'O' : letter;
@@ -31,7 +32,7 @@ AttrMap turned(const AttrMap& attrs, size_t num_spatial) {
           {"kernel_layout", attr(kernel)}};
 }
 
-// Elements at the end of each dimension of data that no window reaches.
+// The number of elements at the end of each dimension of data that no window reaches.
 std::vector<int64_t> unreached(const Backward& b, const AttrMap& attrs, size_t num_spatial) {
   const std::string data = attrs.get_string("data_layout", ""),
                     kernel = attrs.get_string("kernel_layout", "");

@@ -1,5 +1,5 @@
-// Pictures: what is linear in the picture has as gradient the transposed weights, which are what the operator
-// itself makes of pictures with a single one.
+// Images: an operator that is linear in the image has the transposed weights as its gradient.  The weights
+// are what the operator computes from unit images.
 #include "tilewright/relax/gradient/gradient.h"
 #include "tilewright/relax/infer/op_util.h"
 
@@ -23,13 +23,13 @@ std::vector<int64_t> resized_axes(const Backward& b) {
   return axes;
 }
 
-// The weights of resized dimension `n`, which is `extent` long, [extent, size]: what lies outside has none.
+// The weights of resized dimension `n` of extent `extent`, [extent, size]; elements outside have none.
 Value line_weights(const Backward& b, size_t n, const PrimExpr& extent, const PrimExpr& size) {
   AttrMap attrs = b.call()->attrs;
   attrs.erase("layout");
   attrs.set("axes", attr(std::vector<int64_t>{1}));
   attrs.set("out_dtype", attr(DataType::void_()));
-  if (const auto* roi = attrs.get("roi").as<ArrayNode>())  // begins, then ends
+  if (const auto* roi = attrs.get("roi").as<ArrayNode>())  // starts, then ends
     attrs.set("roi", ArrayNode::make(
                          std::vector<ObjectRef>{roi->items.at(n), roi->items.at(n + roi->items.size() / 2)}));
   attrs.set("extrapolation_value", attr(0.0));
@@ -43,7 +43,7 @@ Value line_weights(const Backward& b, size_t n, const PrimExpr& extent, const Pr
                args, attrs);
 }
 
-// Each dimension by itself is a product with its weights.
+// Along each dimension resizing is a product with its weights.
 void of_resize(Backward& b) {
   const Shape to = b.shape_of(type_of(b.out().expr));
   const std::vector<int64_t> axes = resized_axes(b);
@@ -56,7 +56,7 @@ void of_resize(Backward& b) {
       grad = matmul(weights, grad);
       continue;
     }
-    std::vector<int64_t> order;  // with this dimension and the last one exchanged
+    std::vector<int64_t> order;  // exchanges this dimension and the last one
     for (int64_t dim = 0; dim <= last; ++dim)
       order.push_back(dim == axes[n] ? last : dim == last ? axes[n] : dim);
     if (axes[n] != last) grad = permute(grad, order);
@@ -66,18 +66,18 @@ void of_resize(Backward& b) {
   b.add(0, grad);
 }
 
-// A line of the grid, [n, 1, oh, ow]: 0 for x, 1 for y.
+// A coordinate of the grid, [n, 1, oh, ow]: line 0 is x, 1 is y.
 Value grid_line(const Backward& b, int64_t line) {
   return apply("strided_slice", {b.x(1), shape_value({extent_imm(1)}), shape_value({extent_imm(line)}),
                                  shape_value({extent_imm(line + 1)})});
 }
 
-// The gradient of line `line` of the grid: between two elements the sample changes by their difference.
+// The gradient of coordinate `line`: the slope between two elements is their difference.
 Value of_grid_line(const Backward& b, int64_t line) {
   const bool is_aligned = b.call()->attrs.get_bool("align_corners", false);
   const auto dim = static_cast<size_t>(3 - line);
   const PrimExpr& known = b.shape(0)[dim];
-  // every place of the grid is the only element
+  // every coordinate means the only element
   if (is_aligned && tir::is_one(known)) {
     const Shape& grid = b.shape(1);
     return zeros({grid[0], extent_imm(1), grid[2], grid[3]}, b.dtype(0));
@@ -85,10 +85,10 @@ Value of_grid_line(const Backward& b, int64_t line) {
   const Value extent = b.count(b.shape(0), {static_cast<int64_t>(dim)});
   const Value one = b.number(1), half = b.bind((is_aligned ? extent - one : extent) * b.number(0.5));
   const Value middle = b.bind((extent - one) * b.number(0.5));
-  // half is at least 0.5, or 0 of an aligned extent that is 1 at run time, where the last factor makes zeros
+  // half is at least 0.5, or 0 for an aligned extent that is 1 at run time; the last factor then makes zeros
   const bool may_be_zero = is_aligned && !known.as<IntImmNode>();
   const Value divisor = may_be_zero ? b.bind(apply("maximum", {half, b.number(0.5)})) : half;
-  // the place p of the grid is the element p * half + middle
+  // coordinate p of the grid is element p * half + middle
   const Value before = b.bind(apply("floor", {grid_line(b, line) * half + middle}));
   auto sample = [&](const Value& element) {
     const Value moved = (element - middle) / divisor;
@@ -126,7 +126,7 @@ void of_grid_sample(Backward& b) {
   b.add(0, reshape(matmul(grad, transposed), shape));
 }
 
-// The grid is a product of theta and the places (x, y, 1), which are the grid of the identity.
+// The grid is the product of theta and the coordinates (x, y, 1), which are the grid of the identity.
 void of_affine_grid(Backward& b) {
   const Shape& theta = b.shape(0);
   const Shape grid = b.shape_of(type_of(b.out().expr));

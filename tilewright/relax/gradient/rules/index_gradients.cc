@@ -1,4 +1,4 @@
-// Elements chosen by indices: gradients are added where the elements came from.
+// Elements chosen by indices: gradients are added at the positions that the elements came from.
 #include <numeric>
 
 #include "tilewright/relax/gradient/gradient.h"
@@ -12,7 +12,7 @@ Value added_at(const Backward& b, const Value& indices, const Value& grad) {
                {{"reduction", attr(std::string("add"))}});
 }
 
-// Indices outside as mode says: what take itself reads.
+// The indices that take reads: those out of bounds are treated as mode says.
 Value valid_indices(const Backward& b, const Value& indices, const PrimExpr& extent) {
   const std::string mode = b.call()->attrs.get_string("mode", "fast");
   if (mode == "fast") return indices;
@@ -26,7 +26,7 @@ Value valid_indices(const Backward& b, const Value& indices, const PrimExpr& ext
   return reshape(valid, b.shape(1));
 }
 
-// The indexed dimension comes first, where scatter_nd takes it.
+// The indexed dimension is moved to the front, where scatter_nd needs it.
 void of_take(Backward& b) {
   const Shape &shape = b.shape(0), &places = b.shape(1);
   const int64_t axis = b.call()->attrs.contains("axis") ? b.axis("axis", shape.size()) : 0;

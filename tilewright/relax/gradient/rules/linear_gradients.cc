@@ -9,7 +9,7 @@
 namespace tilewright::relax {
 namespace {
 
-// The last two dimensions exchanged.
+// `x` with the last two dimensions exchanged.
 Value transposed(const Value& x, size_t ndim) {
   std::vector<int64_t> axes(ndim);
   std::iota(axes.begin(), axes.end(), 0);
@@ -42,13 +42,13 @@ void of_matmul(Backward& b) {
   };
   if (b.needs(0)) b.add(0, like(product(grad, transposed(w, right.size())), left, is_row));
   if (!b.needs(1)) return;
-  // one weight for all of a batch: one product of all rows
+  // one weight for all of the batch: one product of all rows
   const bool is_shared = right.size() == 2 && left.size() > 2;
   const Value rows = is_shared ? as_rows(a, left) : a, grads = is_shared ? as_rows(grad, result) : grad;
   b.add(1, like(product(transposed(rows, is_shared ? 2 : left.size()), grads), right, is_column));
 }
 
-// data [.., in] times weight [out, in], transposed
+// data [.., in] times the transpose of weight [out, in]
 void of_linear(Backward& b) {
   Value grad = b.grad();
   if (type_of(grad.expr).as<TensorTypeNode>()->dtype != b.dtype(0)) grad = b.bind(cast(grad, b.dtype(0)));
@@ -69,8 +69,8 @@ void of_outer(Backward& b) {
   b.add(1, product(transposed(b.grad(), 2), b.x(0)));
 }
 
-// Of operand k: the einsum of the gradient and the other operands to its letters.  A letter that only it has
-// was summed up alone; a dimension of extent 1 was repeated.
+// The gradient of operand k is the einsum of the result's gradient and the other operands to its letters.  A
+// letter that only this operand has was summed alone; a dimension of extent 1 was repeated.
 void of_einsum(Backward& b) {
   const std::string subscripts = b.call()->attrs.get_string("subscripts", "");
   const topi::EinsumLetters letters = topi::parse_einsum(subscripts);
@@ -95,7 +95,7 @@ void of_einsum(Backward& b) {
     }
     const Value grad =
         b.bind(apply("einsum", {tuple_of(operands)}, {{"subscripts", attr(inputs + "->" + found)}}));
-    // extents of letters that this operand has with extent 1 are summed by add, before ones are put in
+    // add sums letters that have extent 1 in this operand; only then are ones inserted
     Shape at_letters;
     for (size_t dim = 0; dim < own.size(); ++dim) {
       if (given.find(own[dim]) != std::string::npos) at_letters.push_back(shape[dim]);

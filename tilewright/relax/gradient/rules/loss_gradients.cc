@@ -1,4 +1,4 @@
-// Softmax, losses, dropout, and the operators that only speak about gradients.
+// Softmax, losses, dropout, and operators that only control gradients.
 #include "tilewright/relax/gradient/gradient.h"
 #include "tilewright/relax/infer/op_util.h"
 
@@ -32,7 +32,7 @@ void of_nll_loss(Backward& b) {
   b.add(0, apply("grad.nll_loss_backward", args, b.call()->attrs));
 }
 
-// as inference does it: the data unchanged, and a mask of ones
+// as in inference: the data unchanged, and a mask of ones
 void of_dropout(Backward& b) { b.add(0, b.grad(0)); }
 
 void of_nothing(Backward&) {}

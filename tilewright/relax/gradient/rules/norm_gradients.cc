@@ -1,4 +1,4 @@
-// Normalizations.  With h = (x - mean) * r, r = 1 / sqrt(variance + epsilon), and g the gradient in h:
+// Normalizations.  With h = (x - mean) * r, r = 1 / sqrt(variance + epsilon), and g the gradient of h:
 //   dx = r * (g - mean(g) - h * mean(g * h))     over the dimensions normalized together
 // Source: Ioffe and Szegedy, arXiv 1502.03167, section 3
 #include "tilewright/arith/analyzer.h"
@@ -18,14 +18,14 @@ std::vector<int64_t> others(const std::vector<int64_t>& axes, size_t ndim) {
   }
   return result;
 }
-// `shape` with extent 1 outside of `axes`: how a scale or shift broadcasts.
+// `shape` with extent 1 outside of `axes`, as a scale or shift broadcasts.
 Shape only(const std::vector<int64_t>& axes, const Shape& shape) {
   Shape result(shape.size(), extent_imm(1));
   for (int64_t axis : axes) result[static_cast<size_t>(axis)] = shape[static_cast<size_t>(axis)];
   return result;
 }
 
-// x normalized over some dimensions, and the way back from a gradient in it.
+// x normalized over some dimensions, and the gradient of x from the gradient of the result.
 class Normalized {
  public:
   Normalized(const Backward& b, const Value& x, const Shape& shape, std::vector<int64_t> axes,
@@ -51,8 +51,8 @@ class Normalized {
   Value count_, scale_, value_;
 };
 
-// Gradients of gamma and beta, which have the dimensions `axes`, for `value` * gamma + beta; and the gradient
-// in `value`.
+// Adds the gradients of gamma and beta, which have the dimensions `axes`, for `value` * gamma + beta; returns
+// the gradient of `value`.
 Value through_affine(Backward& b, const Value& grad, const Value& value, const Shape& shape,
                      const std::vector<int64_t>& axes) {
   const std::vector<int64_t> summed = others(axes, shape.size());
@@ -76,7 +76,7 @@ void of_rms_norm(Backward& b) {
   b.add(0, x.back(inside));
 }
 
-// Channels are a dimension of groups and one within them.
+// Reshapes channels to two dimensions: the groups, and the channels within one.
 void of_group_norm(Backward& b) {
   const Shape& shape = b.shape(0);
   const AttrMap& attrs = b.call()->attrs;
@@ -100,7 +100,7 @@ void of_instance_norm(Backward& b) {
   b.add(0, x.back(inside));
 }
 
-// (y, mean, variance): in training the statistics are those of x, else the given ones
+// (y, mean, variance): in training the statistics are computed from x, else they are given
 void of_batch_norm(Backward& b) {
   const Shape& shape = b.shape(0);
   const std::vector<int64_t> channel{b.axis("axis", shape.size())};

@@ -1,4 +1,4 @@
-// Reductions: the gradient of an element is that of the result it went into.
+// Reductions: the gradient of an element follows from that of the result it was reduced to.
 #include <numeric>
 
 #include "tilewright/relax/gradient/gradient.h"
@@ -21,7 +21,7 @@ Shape kept_shape(const Backward& b, const std::vector<int64_t>& axes) {
   for (int64_t axis : axes) shape[static_cast<size_t>(axis)] = extent_imm(1);
   return shape;
 }
-// A result of the reduction with extent 1 where it reduced.
+// A result of the reduction with the reduced dimensions kept as extent 1.
 Value kept(const Backward& b, const Value& result) {
   const bool is_kept = b.call()->attrs.get_bool("keepdims", false);
   return is_kept ? result : reshape(result, kept_shape(b, reduced_axes(b)));
@@ -31,14 +31,14 @@ Value spread(const Backward& b, const Value& result) { return broadcast_to(resul
 void of_sum(Backward& b) { b.add(0, spread(b, kept(b, b.grad()))); }
 void of_mean(Backward& b) { b.add(0, spread(b, kept(b, b.grad()) / b.count(b.shape(0), reduced_axes(b)))); }
 
-// equal ones share the gradient, as torch.amax
+// equal elements share the gradient, as in torch.amax
 void of_extreme(Backward& b) {
   const Value is_one = apply("equal", {b.x(0), kept(b, b.out())});
   const Value mask = b.bind(cast(is_one, b.dtype(0)));
   b.add(0, mask * (kept(b, b.grad()) / sum(mask, reduced_axes(b), true)));
 }
 
-// 2 * (x - mean) / count, of the population's variance
+// 2 * (x - mean) / count: the slope of the population variance
 Value variance_slope(const Backward& b) {
   const std::vector<int64_t> axes = reduced_axes(b);
   const Value count = b.bind(b.count(b.shape(0), axes));
@@ -48,7 +48,8 @@ Value variance_slope(const Backward& b) {
 void of_variance(Backward& b) { b.add(0, kept(b, b.grad()) * variance_slope(b)); }
 void of_std(Backward& b) { b.add(0, kept(b, b.grad() / (b.out() * b.number(2))) * variance_slope(b)); }
 
-// The product of all others: those before times those after.  The reduced dimensions come last, as one.
+// The product of all other elements: those before times those after.  Reduced
+// dimensions are made one, the last.
 void of_prod(Backward& b) {
   const std::vector<int64_t> axes = reduced_axes(b);
   std::vector<int64_t> order, back(static_cast<size_t>(b.ndim(0)));
@@ -76,7 +77,7 @@ void of_prod(Backward& b) {
   b.add(0, kept(b, b.grad()) * product);
 }
 
-// sums up to an element come from sums down to it
+// the gradient of a sum up to an element is the sum from that element on
 void of_cumsum(Backward& b) {
   AttrMap attrs = b.call()->attrs;
   attrs.set("reverse", attr(!attrs.get_bool("reverse", false)));
@@ -86,9 +87,9 @@ void of_cumsum(Backward& b) {
   b.add(0, is_flat ? reshape(sums, b.shape(0)) : sums);
 }
 
-// Row k of a matrix is the line with one in place of element k: its products up to i, for all i that k counts
-// in, are the slopes of the results in x[k].  Exact where elements are zero, which dividing by x would not
-// be.
+// Row k of a matrix is x with one in place of element k.  Its products up to i, for all i whose product
+// includes k, are the derivatives of the results with respect to x[k].  This is exact where elements are
+// zero, where a division by x would not be.
 void of_cumprod(Backward& b) {
   const AttrMap& attrs = b.call()->attrs;
   const bool is_flat = !attrs.contains("axis"), reverse = attrs.get_bool("reverse", false);
@@ -117,7 +118,7 @@ void of_cumprod(Backward& b) {
   b.add(0, is_flat ? reshape(result, b.shape(0)) : result);
 }
 
-// ---- order: the gradient goes where the element came from
+// ---- order: the gradient goes to the position that the element came from
 
 Value scattered(const Backward& b, const Value& positions, const Value& grad, int64_t axis) {
   return apply("scatter_elements", {zeros(b.shape(0), b.dtype(0)), positions, grad}, {{"axis", attr(axis)}});
@@ -129,7 +130,7 @@ void of_sort(Backward& b) {
       apply("argsort", {b.x(0)}, {{"axis", attr(axis)}, {"descending", attrs.get("descending")}});
   b.add(0, scattered(b, positions, b.grad(), axis));
 }
-// over one dimension the gradient goes to the element that is given; else equal ones share it, as
+// over one dimension the gradient goes to the element whose index is known; else equal ones share it, as in
 // torch.median
 void of_median(Backward& b) {
   if (b.call()->attrs.get_ints("axis", {}).size() != 1) return of_extreme(b);

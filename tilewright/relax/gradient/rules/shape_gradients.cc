@@ -1,4 +1,4 @@
-// Moves and parts: the gradient moves back.
+// Moves and slices: the gradient moves back.
 #include <numeric>
 
 #include "tilewright/arith/analyzer.h"
@@ -9,10 +9,10 @@ namespace tilewright::relax {
 namespace {
 
 void of_reshape(Backward& b) { b.add(0, reshape(b.grad(), b.shape(0))); }
-void of_broadcast(Backward& b) { b.add(0, b.grad()); }  // add sums what was repeated
+void of_broadcast(Backward& b) { b.add(0, b.grad()); }  // add sums over the repeated elements
 void of_collapse(Backward& b) { b.add(0, broadcast_to(b.grad(), b.shape(0))); }
 void of_filling(Backward& b) { b.add(1, b.grad()); }  // full(shape, value)
-void of_constant(Backward&) {}                        // zeros_like, ones_like: nothing depends on x
+void of_constant(Backward&) {}                        // zeros_like, ones_like do not depend on x
 
 void of_permute(Backward& b) {
   std::vector<int64_t> axes = b.call()->attrs.get_ints("axes", {});
@@ -26,7 +26,7 @@ void of_permute(Backward& b) {
   b.add(0, permute(b.grad(), back));
 }
 
-// [n * r] seen as [r, n] of tile, [n, r] of repeat; summed over r
+// [n * r] reshaped to [r, n] for tile, [n, r] for repeat; then summed over r
 void of_tile(Backward& b) {
   std::vector<int64_t> repeats = b.call()->attrs.get_ints("repeats", {});
   Shape shape = b.shape(0);
@@ -51,12 +51,12 @@ void of_repeat(Backward& b) {
   b.add(0, is_flat ? reshape(once, b.shape(0)) : once);
 }
 
-// flip, tril, triu: the same again
+// flip, tril, triu: the gradient is the same operator
 void of_itself(Backward& b) {
   b.add(0, {CallNode::make(b.call()->op, std::vector<Expr>{b.grad().expr}, b.call()->attrs)});
 }
 
-// reversed once more, all is as it was
+// reversing again restores the order
 void of_reverse_sequence(Backward& b) {
   b.add(0, {CallNode::make(b.call()->op, std::vector<Expr>{b.grad().expr, b.x(1).expr}, b.call()->attrs)});
 }
@@ -98,7 +98,7 @@ void of_split(Backward& b) {
   const int64_t axis = b.axis("axis", static_cast<size_t>(b.ndim(0)));
   b.add(0, apply("concat", {tuple_of(grads)}, {{"axis", attr(axis)}}));
 }
-// each vector varies along one dimension of its grid
+// each vector varies along one dimension of the grid
 void of_meshgrid(Backward& b) {
   const std::vector<const TensorTypeNode*> vectors = tensors_arg(b.call(), 0);
   const bool is_xy = b.call()->attrs.get_string("indexing", "ij") == "xy" && vectors.size() > 1;
@@ -113,9 +113,9 @@ void of_meshgrid(Backward& b) {
   }
 }
 
-// ---- around and inside
+// ---- padding and slices
 
-// what was put around is cut off, and the other way round
+// padding is cut off, and what was cut off is padded with zeros
 void of_pad(Backward& b) {
   const AttrMap& attrs = b.call()->attrs;
   if (attrs.get_string("pad_mode", "constant") != "constant")

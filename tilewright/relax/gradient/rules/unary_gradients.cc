@@ -1,4 +1,4 @@
-// Element by element: the gradient times the derivative at x, or at the result y where that is cheaper.
+// Elementwise operators: the gradient times the derivative at x, or at the result y where that is cheaper.
 #include <cmath>
 #include <numbers>
 
@@ -33,7 +33,7 @@ void of_asinh(Backward& b) { b.add(0, b.grad() * apply("rsqrt", {b.x(0) * b.x(0)
 void of_acosh(Backward& b) { b.add(0, b.grad() * apply("rsqrt", {b.x(0) * b.x(0) - b.number(1)})); }
 void of_atanh(Backward& b) { b.add(0, b.grad() / (b.number(1) - b.x(0) * b.x(0))); }
 
-// ---- signs and bounds: nothing at corners, as torch
+// ---- signs and bounds: the gradient is 0 at corners, as in torch
 void of_negative(Backward& b) { b.add(0, -b.grad()); }
 void of_abs(Backward& b) { b.add(0, b.grad() * apply("sign", {b.x(0)})); }
 void of_steps(Backward&) {}  // constant between steps: no gradient
@@ -87,7 +87,7 @@ void of_softplus(Backward& b) {
   b.add(0, select(is_linear, b.grad(), b.grad() * apply("sigmoid", {scaled})));
 }
 
-// the gradient is converted back where it is added
+// add converts the gradient back
 void of_conversion(Backward& b) { b.add(0, b.grad()); }
 
 constexpr GradientRow kRows[] = {
