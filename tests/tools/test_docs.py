@@ -68,3 +68,20 @@ def test_terms_of_the_glossary_stand_once():
         name for term in terms if term != "term" and not term.startswith("-") for name in term.split(", ")
     ]
     assert len(names) == len(set(names)) and len(names) > 50
+
+
+def test_the_map_names_files_that_are_there():
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    paths = re.findall(r"`([\w./]+/[\w./]+)`", text)
+    roots = [ROOT, ROOT / "tilewright", ROOT / "python/tilewright", ROOT / "tilewright/schedule"]
+    assert len(paths) > 50
+    assert [path for path in paths if not any((root / path).exists() for root in roots)] == []
+
+
+def test_the_map_has_every_layer_and_room():
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    listed = (ROOT / "tilewright/layers.txt").read_text().splitlines()
+    names = [line.strip() for line in listed if line and not line.startswith("#") and line.strip() != "."]
+    first_cells = " ".join(re.findall(r"^\| ([\w, ]+) \|", text, re.MULTILINE))
+    there = [name for name in names if any((ROOT / "tilewright").glob(f"**/{name}/"))]
+    assert [name for name in there if not re.search(rf"\b{name}\b", first_cells)] == []
