@@ -58,7 +58,7 @@ report("vectors", sch)
 
 # ## 3. A register tile
 #
-# One vector of sums waits for itself: a multiply-add takes four cycles or so. A tile of several rows by two vectors keeps its sums
+# A multiply-add to one vector of sums must wait for the one before it: four cycles or so. A tile of several rows by two vectors keeps its sums
 # (accumulators) in registers while all terms are added, and uses each loaded vector several times.
 
 rows = 12 if known["num_vector_registers"].value >= 32 else 6

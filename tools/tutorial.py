@@ -97,10 +97,16 @@ def steady(text: str) -> str:
     return CODE_AND_OUTPUT.sub(steady_output, text)
 
 
+def write(file: Path, text: str) -> None:
+    """Writes a page, unless only measured numbers differ: these stay as they are until the page is removed."""
+    if not file.exists() or steady(file.read_text()) != steady(text):
+        file.write_text(text)
+
+
 def main() -> int:
     if len(sys.argv) == 2:
         (script,) = [each for each in scripts() if each.name.startswith(sys.argv[1])]
-        page_of(script).write_text(page(script))
+        write(page_of(script), page(script))
         return 0
     for script in scripts():
         if len(sys.argv) == 1 or script.name[:2] in sys.argv[1:]:

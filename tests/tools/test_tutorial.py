@@ -79,3 +79,10 @@ def test_measured_numbers_and_outputs_of_the_machine_are_not_compared():
 def test_other_numbers_are_compared():
     assert tutorial.steady(PAGE.replace("7 loops", "8 loops")) != tutorial.steady(PAGE)
     assert tutorial.steady(PAGE.replace("x = 5", "x = 6")) != tutorial.steady(PAGE)
+
+
+def test_a_page_is_written_only_if_more_than_measured_numbers_differ(tmp_path):
+    file = tmp_path / "page.md"
+    for text, kept in ((PAGE, PAGE), (PAGE.replace("7 us", "8 us"), PAGE), (PAGE + "x\n", PAGE + "x\n")):
+        tutorial.write(file, text)
+        assert file.read_text() == kept
