@@ -110,7 +110,7 @@ def page() -> str:
         "loops, and the innermost loop with most multiply-adds in LLVM's assembly: its multiply-adds, its instructions, the share of the",
         "former, the part of the processor's multiply-adds that can start beside so many other instructions (by `fma_per_cycle` and",
         "`issue_width`), and how many instructions wait on the stack for a register. What the rules know of each processor: [targets](targets.md).",
-        "Why the share itself is no goal: [decision 22](decisions/22-instructions-beside-multiply-adds.md).",
+        "Why the share itself is no goal: [decision 22](decisions/0022-instructions-beside-multiply-adds.md).",
         "",
     ]
     for name, function in KERNELS.items():
