@@ -26,7 +26,7 @@ llvm::Type* llvm_type(llvm::LLVMContext& context, DataType dtype);
 llvm::Type* llvm_memory_type(llvm::LLVMContext& context, DataType dtype);
 
 /// Whether one instruction loads numbers of `dtype`, a vector, that lie `stride` apart, and is the best way.
-bool has_strided_load(const NativeTarget& target, DataType dtype, int64_t stride);
+bool loads_by_stride(const NativeTarget& target, DataType dtype, int64_t stride);
 
 /// Position of the function pointers in TilewrightHost, after its two 32-bit fields.
 enum class HostMember { kParallelFor, kSetError, kWorkspaceAlloc, kWorkspaceFree, kCallPacked };
@@ -123,8 +123,8 @@ class FunctionEmitter {
   // ---- memory (memory.cc)
   llvm::Value* emit_load(const BufferLoadNode* node);
   // strided_loads.cc
-  llvm::Value* strided_load(const Buffer& buffer, const RampNode* ramp, int64_t stride, llvm::Type* type,
-                            llvm::Value* mask);
+  llvm::Value* load_by_stride(const Buffer& buffer, const RampNode* ramp, int64_t stride, llvm::Type* type,
+                              llvm::Value* mask);
   llvm::Value* strided_load(const Buffer& buffer, const RampNode* ramp, int64_t stride, llvm::Type* type,
                             llvm::Value* mask);
   void emit_store(const BufferStoreNode* node);

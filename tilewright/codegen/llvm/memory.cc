@@ -153,8 +153,8 @@ llvm::Value* FunctionEmitter::emit_load(const BufferLoadNode* node) {
   };
   int64_t stride;
   if (ramp && as_const_int(ramp->stride, &stride)) {
-    if (has_strided_load(module_.target, dtype, stride))
-      return from_memory(strided_load(node->buffer, ramp, stride, type, mask), dtype);
+    if (loads_by_stride(module_.target, dtype, stride))
+      return from_memory(load_by_stride(node->buffer, ramp, stride, type, mask), dtype);
     if (stride >= 2 && stride <= kMaxShuffledStride && (!mask || has_masks()))
       return from_memory(strided_load(node->buffer, ramp, stride, type, mask), dtype);
   }

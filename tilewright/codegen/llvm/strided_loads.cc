@@ -10,7 +10,7 @@ namespace tilewright::codegen {
 
 // On NEON, x86 and for every second number on RVV it is faster to choose from whole vectors.  Of those of SVE
 // LLVM chooses by way of the stack, where registers may be wider than it was promised.
-bool has_strided_load(const NativeTarget& target, DataType dtype, int64_t stride) {
+bool loads_by_stride(const NativeTarget& target, DataType dtype, int64_t stride) {
   constexpr int64_t kMostStride = 1 << 20;  // 32 bits hold the distance of any lane
   if (dtype.element().num_bytes() < 4 || stride < 2 || stride > kMostStride) return false;
   if (target.triple.starts_with("riscv")) return target.has("v") && stride > 2;
@@ -20,8 +20,8 @@ bool has_strided_load(const NativeTarget& target, DataType dtype, int64_t stride
 
 // One instruction: the first address and distances from there.  As intrinsics of the machines, since LLVM
 // adds up addresses of all lanes of a gather before a loop, which are twice as wide as the numbers.
-llvm::Value* FunctionEmitter::strided_load(const Buffer& buffer, const RampNode* ramp, int64_t stride,
-                                           llvm::Type* type, llvm::Value* mask) {
+llvm::Value* FunctionEmitter::load_by_stride(const Buffer& buffer, const RampNode* ramp, int64_t stride,
+                                             llvm::Type* type, llvm::Value* mask) {
   llvm::Type* element = type->getScalarType();
   const unsigned lanes = llvm::cast<llvm::FixedVectorType>(type)->getNumElements(),
                  bits = static_cast<unsigned>(element->getPrimitiveSizeInBits().getFixedValue());
