@@ -10,6 +10,7 @@ import numpy as np
 
 import tilewright
 from tilewright import te
+from tilewright.testing import whole_numbers
 
 TARGETS = ["llvm", "llvm -mcpu=core-avx2", "llvm -mcpu=x86-64"]
 
@@ -31,13 +32,6 @@ def guarded(array, at_end):
     return copy
 
 
-def whole_numbers(random, shape, dtype):
-    if dtype == "bool":
-        return random.integers(0, 2, shape).astype(bool)
-    low = 0 if np.dtype(dtype).kind == "u" else -3
-    return random.integers(low, 4, shape).astype(dtype)
-
-
 def check(tensors, reference, targets=TARGETS, threads=(1,), shapes=None, inputs=None):
     """Compiles the program of `tensors`, inputs before the one output, and compares it with `reference` on arrays.
 
@@ -49,7 +43,7 @@ def check(tensors, reference, targets=TARGETS, threads=(1,), shapes=None, inputs
     if shapes is None:
         shapes = [[int(extent) for extent in tensor.shape] for tensor in tensors]
     if inputs is None:
-        inputs = [whole_numbers(random, s, t.dtype) for s, t in zip(shapes[:-1], tensors[:-1], strict=True)]
+        inputs = [whole_numbers(s, t.dtype, random) for s, t in zip(shapes[:-1], tensors[:-1], strict=True)]
     expected = reference(*inputs)
     assert list(expected.shape) == list(shapes[-1])
     for target in targets:

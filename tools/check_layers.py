@@ -1,11 +1,18 @@
-"""Checks that C++ includes only point downwards.
+"""Checks that includes of C++ and imports of Python only point downwards.
 
 A file of layer L may include headers of L and of the layers before it in tilewright/layers.txt.  If the list names the rooms of
 a layer (its folders, and "." for files outside of them), the same rule holds among them.  Heavy libraries are restricted to one
 place: LLVM to codegen/llvm, Python and nanobind to python.  Files elsewhere that use codegen/llvm have llvm in their names: builds
-without LLVM leave them out.  Prints one line per violation; exit code 1 if there are any.
+without LLVM leave them out.
+
+A file of python/tilewright may import files of its line of python/layers.txt and of the lines before it, inside of functions too;
+the files of one line form no import circle.  Importing a.b also runs a/__init__.py, which is not counted: a package gathers the
+names of its modules.  importlib.import_module, which loads names on demand, is not counted either.
+
+Prints one line per violation; exit code 1 if there are any.
 """
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -95,10 +102,109 @@ def check(root: Path) -> list[str]:
     return problems
 
 
+def read_python_layers(root: Path) -> list[str]:
+    """The modules in python/layers.txt, bottom to top; none if there is no such file."""
+    file = root / "python" / "layers.txt"
+    lines = file.read_text().splitlines() if file.exists() else []
+    return [name for line in lines if (name := line.partition("#")[0].strip())]
+
+
+def python_modules(package: Path) -> dict[str, Path]:
+    """{module: file}, without the name of the package; the file of a package a.b is a.b.__init__, of all of it "."."""
+    files = {
+        ".".join(file.relative_to(package).with_suffix("").parts): file
+        for file in sorted(package.rglob("*.py"))
+    }
+    return {"." if name == "__init__" else name: file for name, file in files.items()}
+
+
+def python_layer_of(module: str, layers: list[str]) -> str:
+    """The longest of `layers` that is `module` or a package around it; "" if there is none."""
+    found = [layer for layer in layers if module == layer or module.startswith(layer + ".")]
+    return max(found, key=len, default="")
+
+
+def imports_of(module: str, text: str, modules: dict[str, Path], package: str) -> list[tuple[str, int]]:
+    """(module of `modules`, line) for each import in a file, inside of functions too; others than of `package` are left out."""
+
+    def known(name: str) -> str | None:
+        candidates = (name, f"{name}.__init__" if name else ".")
+        return next((each for each in candidates if each in modules), None)
+
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names = [alias.name.split(".") for alias in node.names]
+            found += [(known(".".join(name[1:])), node.lineno) for name in names if name[0] == package]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module.split(".") if node.module else []
+            if node.level:
+                base = [*([] if module == "." else module.split(".")[: -node.level]), *base]
+            elif base[:1] == [package]:
+                base = base[1:]
+            else:
+                continue
+            for alias in node.names:
+                if alias.name != "_core":  # of C++, below all of this
+                    name = ".".join([*base, alias.name])
+                    found.append((known(name) or known(".".join(base)), node.lineno))
+    return [(name, line) for name, line in found if name and name != module]
+
+
+def circle_in(graph: dict[str, list[str]]) -> list[str]:
+    """Modules that import each other, the first one again at the end; [] if there is no circle."""
+    done: set[str] = set()
+
+    def visit(module: str, path: list[str]) -> list[str]:
+        if module in path:
+            return [*path[path.index(module) :], module]
+        if module in done:
+            return []
+        for other in graph[module]:
+            if circle := visit(other, [*path, module]):
+                return circle
+        done.add(module)
+        return []
+
+    return next((circle for module in graph if (circle := visit(module, []))), [])
+
+
+def shown_module(module: str, package: str) -> str:
+    """The name by which programs import a module."""
+    return package if module == "." else f"{package}.{module.removesuffix('.__init__')}"
+
+
+def check_python(root: Path, package: str = "tilewright") -> list[str]:
+    """One line per violation below `root`/python/`package`."""
+    layers, modules = read_python_layers(root), python_modules(root / "python" / package)
+    problems, graph = [], {}
+    for layer in layers:
+        if not any(python_layer_of(module, [layer]) for module in modules):
+            problems.append(f"python/layers.txt: there is no {package}.{layer}")
+    for module, file in modules.items():
+        layer, where = python_layer_of(module, layers), file.relative_to(root)
+        graph[module] = []
+        if not layer:
+            problems.append(f"{where}: {shown_module(module, package)} is not in python/layers.txt")
+            continue
+        for other, line in imports_of(module, file.read_text(), modules, package):
+            above = python_layer_of(other, layers)
+            if above == layer:
+                graph[module].append(other)
+            elif above and layers.index(above) > layers.index(layer):
+                problems.append(
+                    f"{where}:{line}: imports {shown_module(other, package)}, but layer {layer} is below {above}"
+                )
+    if circle := circle_in(graph):
+        shown = " -> ".join(str(modules[module].relative_to(root / "python")) for module in circle)
+        problems.append(f"python/{package}: a circle of imports: {shown}")
+    return problems
+
+
 def main() -> int:
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
-    problems = check(root)
-    print("\n".join(problems) if problems else "layers: every include points downwards")
+    problems = check(root) + check_python(root)
+    print("\n".join(problems) if problems else "layers: every include and import points downwards")
     return 1 if problems else 0
 
 

@@ -26,6 +26,9 @@ from .runtime import (
     tensor,
 )
 from .target import Target
+from .tir import tensor_intrin as _tensor_intrin  # noqa: F401 - tir.tensor_intrin
+
+ir.Target = Target  # as TVM's programs write it
 
 __version__ = "0.1.0"
 

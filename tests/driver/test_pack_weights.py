@@ -9,12 +9,8 @@ from graph_testing import compile_graph, run_graph
 import tilewright
 from tilewright import relax, tir
 from tilewright.script import parse
+from tilewright.testing import whole_numbers
 from tilewright.transform import PassContext
-
-
-def whole_numbers(*shape):
-    """Small ones: sums are exact in any order."""
-    return np.random.default_rng(len(shape)).integers(-3, 4, shape).astype("float32")
 
 
 def buffer_shapes(executable):
@@ -29,7 +25,7 @@ def buffer_shapes(executable):
 @pytest.mark.parametrize("rows", [1, 5, 127])
 @pytest.mark.parametrize("columns", [500, 777, 1000])
 def test_products(rows, columns):
-    x, w = whole_numbers(rows, 129), whole_numbers(129, columns)
+    x, w = whole_numbers((rows, 129)), whole_numbers((129, columns))
     executable = compile_graph(lambda x: relax.op.matmul(x, relax.const(w)), x=x.shape)
     (_, (panels, depth, width), _) = buffer_shapes(executable)[0]
     assert depth == 129 and (panels - 1) * width < columns <= panels * width
@@ -40,8 +36,8 @@ def test_products(rows, columns):
     ("rows", "columns", "is_transposed"), [(5, 500, False), (127, 777, False), (5, 513, True)]
 )
 def test_products_of_a_batch(rows, columns, is_transposed):
-    x = whole_numbers(3, rows, 129)
-    w = whole_numbers(3, columns, 129) if is_transposed else whole_numbers(3, 129, columns)
+    x = whole_numbers((3, rows, 129))
+    w = whole_numbers((3, columns, 129)) if is_transposed else whole_numbers((3, 129, columns))
     axes = [0, 2, 1] if is_transposed else [0, 1, 2]
     executable = compile_graph(
         lambda x: relax.op.matmul(x, relax.op.permute_dims(relax.const(w), axes)), x=x.shape
@@ -53,7 +49,7 @@ def test_products_of_a_batch(rows, columns, is_transposed):
 
 @pytest.mark.parametrize(("channels", "filters", "groups"), [(64, 127, 1), (66, 256, 2), (17, 400, 1)])
 def test_convolutions(channels, filters, groups):
-    x, w = whole_numbers(1, channels, 7, 9), whole_numbers(filters, channels // groups, 3, 5)
+    x, w = whole_numbers((1, channels, 7, 9)), whole_numbers((filters, channels // groups, 3, 5))
     build = lambda x, w: relax.op.nn.conv2d(x, w, padding=(1, 2), groups=groups)  # noqa: E731
     executable = compile_graph(lambda x: build(x, relax.const(w)), x=x.shape)
     with_variable = compile_graph(build, x=x.shape, w=w.shape)
@@ -92,14 +88,14 @@ def bound(private, **weights):
 
 
 def test_two_calls_with_their_own_weights():
-    x, a, b = whole_numbers(5, 129), whole_numbers(129, 100), whole_numbers(129, 100) + 1
+    x, a, b = whole_numbers((5, 129)), whole_numbers((129, 100)), whole_numbers((129, 100)) + 1
     executable = tilewright.compile(bound(True, a=a, b=b))
     assert len(buffer_shapes(executable)[0][1]) == 3
     np.testing.assert_array_equal(run_graph(executable, x), x @ a + x @ b)
 
 
 def test_weights_stay_where_others_may_pass_them():
-    x, a, b = whole_numbers(5, 129), whole_numbers(129, 100), whole_numbers(129, 100) + 1
+    x, a, b = whole_numbers((5, 129)), whole_numbers((129, 100)), whole_numbers((129, 100)) + 1
     one_is_variable = tilewright.compile(bound(True, a=a))
     assert buffer_shapes(one_is_variable)[0][1] == (129, 100)
     np.testing.assert_array_equal(run_graph(one_is_variable, x, b), x @ a + x @ b)
@@ -109,7 +105,7 @@ def test_weights_stay_where_others_may_pass_them():
 
 
 def test_products_that_are_written_as_parts():
-    x, a, b = whole_numbers(5, 129), whole_numbers(129, 100), whole_numbers(129, 100) + 1
+    x, a, b = whole_numbers((5, 129)), whole_numbers((129, 100)), whole_numbers((129, 100)) + 1
     executable = compile_graph(
         lambda x: relax.op.concat(
             [relax.op.matmul(x, relax.const(a)), relax.op.matmul(x, relax.const(b))], axis=1
@@ -122,7 +118,7 @@ def test_products_that_are_written_as_parts():
 
 
 def test_not_below_level_2():
-    w = whole_numbers(129, 100)
+    w = whole_numbers((129, 100))
     with PassContext(opt_level=1):
         executable = compile_graph(lambda x: relax.op.matmul(x, relax.const(w)), x=(5, 129))
     assert buffer_shapes(executable)[0][1] == (129, 100)
@@ -131,8 +127,8 @@ def test_not_below_level_2():
 def test_many_weights_are_packed_in_turns():
     """Of kernels with more bytes of weights than one turn takes."""
     rows, sizes = 5, (2000, 2300, 2500, 1900)
-    x = whole_numbers(rows, sizes[0])
-    weights = [whole_numbers(a, b) for a, b in zip(sizes, sizes[1:], strict=False)]
+    x = whole_numbers((rows, sizes[0]))
+    weights = [whole_numbers((a, b)) for a, b in zip(sizes, sizes[1:], strict=False)]
     assert sum(w.nbytes for w in weights) > 32 << 20
 
     def build(x):

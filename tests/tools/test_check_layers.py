@@ -109,3 +109,81 @@ def test_a_folder_is_a_room_or_lies_in_one(tmp_path):
     assert tree_with_rooms(tmp_path, {"ir/attic/old.cc": "int old;\n"}) == [
         "tilewright/ir/attic/old.cc: room attic of ir is not in tilewright/layers.txt"
     ]
+
+
+PYTHON_LAYERS = "# bottom to top\nerrors\nir\ntir\nrelax.op\nrelax.__init__\n.\n"
+
+
+def python_tree(root, files, layers=PYTHON_LAYERS):
+    """What check_python says of a package of these files, and of one for each layer that they leave out."""
+    (root / "python").mkdir()
+    (root / "python" / "layers.txt").write_text(layers)
+    rest = {"__init__.py", "errors.py", "ir/__init__.py", "tir.py", "relax/__init__.py", "relax/op.py"}
+    for name, text in (dict.fromkeys(rest, "") | files).items():
+        file = root / "python" / "tilewright" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return check_layers.check_python(root)
+
+
+def test_python_imports_of_lower_layers_pass(tmp_path):
+    files = {
+        "__init__.py": "from . import ir, relax\nfrom .relax import op\n",
+        "tir.py": "import os\nimport tilewright.ir\nfrom tilewright.errors import Error\nfrom . import _core, ir\n",
+        "relax/__init__.py": "from ..tir import Var\nfrom . import op\n",
+        "relax/op.py": "def f():\n    from .. import tir\n",
+    }
+    assert python_tree(tmp_path, files) == []
+
+
+def test_python_import_of_a_higher_layer_is_refused(tmp_path):
+    files = {
+        "errors.py": "from . import ir\n",
+        "ir/__init__.py": "import tilewright.tir\n",
+        "tir.py": "from tilewright.relax import op\nfrom . import something\n",
+        "relax/op.py": "from . import nothing\n",
+    }
+    assert python_tree(tmp_path, files) == [
+        "python/tilewright/errors.py:1: imports tilewright.ir, but layer errors is below ir",
+        "python/tilewright/ir/__init__.py:1: imports tilewright.tir, but layer ir is below tir",
+        "python/tilewright/relax/op.py:1: imports tilewright.relax, but layer relax.op is below relax.__init__",
+        "python/tilewright/tir.py:1: imports tilewright.relax.op, but layer tir is below relax.op",
+        "python/tilewright/tir.py:2: imports tilewright, but layer tir is below .",
+    ]
+
+
+def test_python_import_inside_of_a_function_counts(tmp_path):
+    files = {
+        "ir/module.py": "def script(self):\n    from ..tir import to_script\n\n    return to_script(self)\n"
+    }
+    assert python_tree(tmp_path, files) == [
+        "python/tilewright/ir/module.py:2: imports tilewright.tir, but layer ir is below tir"
+    ]
+
+
+def test_python_modules_of_a_layer_import_each_other_in_no_circle(tmp_path):
+    files = {
+        "ir/a.py": "from .b import f\n",
+        "ir/b.py": "from . import c\n",
+        "ir/c.py": "def g():\n    from .a import h\n",
+    }
+    assert python_tree(tmp_path, files) == [
+        "python/tilewright: a circle of imports: tilewright/ir/a.py -> tilewright/ir/b.py -> tilewright/ir/c.py -> tilewright/ir/a.py"
+    ]
+
+
+def test_python_module_in_no_layer_is_named(tmp_path):
+    assert python_tree(tmp_path, {"magic.py": ""}) == [
+        "python/tilewright/magic.py: tilewright.magic is not in python/layers.txt"
+    ]
+
+
+def test_python_layer_without_a_module_is_named(tmp_path):
+    assert python_tree(tmp_path, {}, PYTHON_LAYERS + "te\n") == [
+        "python/layers.txt: there is no tilewright.te"
+    ]
+
+
+def test_python_of_this_repository_passes():
+    root = check_layers.Path(check_layers.__file__).resolve().parent.parent
+    assert check_layers.check_python(root) == []

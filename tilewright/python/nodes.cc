@@ -11,6 +11,7 @@
 #include "tilewright/ir/services.h"
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
+#include "tilewright/python/field_types.h"
 #include "tilewright/python/runtime_values.h"
 #include "tilewright/relax/graph/relax.h"
 #include "tilewright/target/target.h"
@@ -343,6 +344,7 @@ void bind_nodes(nb::module_& m) {
                      "A node of the IR: immutable, shared, compared by structure with structural_equal.");
   m.def("node_table", &node_table);
   m.def("group_table", &group_table);
+  m.def("field_types", &field_types);
   m.def("register_node_class", &register_node_class);
   m.def("get_field", &get_field);
   m.def("make_node", &make_node);

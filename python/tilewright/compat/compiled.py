@@ -8,8 +8,6 @@ import tilewright as tw
 from tilewright import runtime
 from tilewright.ir._nodes import classes
 
-from .faces import build_as_written
-
 _Module = runtime.Module
 _TargetNode = classes["ir.Target"]
 
@@ -123,8 +121,3 @@ def add() -> None:
             setattr(_TargetNode, "device_name" if name == "device" else name, _attribute(name, default))
     for name, default in (("max_num_threads", 1), ("thread_warp_size", 1)):
         setattr(_TargetNode, name, _attribute(name, default))
-
-
-def tir_build(mod, target=None, pipeline="default"):
-    """tvm.tir.build: loop programs run as they are written."""
-    return build_as_written(mod, target)

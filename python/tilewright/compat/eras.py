@@ -3,7 +3,7 @@
 import inspect
 import re
 
-from tilewright.script import printing
+from tilewright.ir import printing
 
 #: the first spelling that is found decides
 _SIGNS = [

@@ -24,12 +24,8 @@ from . import (
     traces,
     training,
 )
+from .members import public_names
 from .target import KINDS, target_or_current
-
-
-def public_names(module) -> dict:
-    return {name: value for name, value in vars(module).items() if not name.startswith("__")}
-
 
 _DEVICES = {
     "cpu": tw.cpu,
@@ -151,8 +147,6 @@ def runtime_names() -> dict:
 
 
 def tir_names() -> dict:
-    from .compiled import tir_build
-
     return {
         **public_names(tir),
         **tir_functions.NAMES,
@@ -164,7 +158,7 @@ def tir_names() -> dict:
         "comm_reducer": te.comm_reducer,
         "sum": te.sum,
         "IndexMap": tir.IndexMap,
-        "build": tir_build,
+        "build": _tir_build,
     }
 
 
@@ -284,6 +278,11 @@ def build_as_written(mod, target=None, *, name: str | None = None, **options):
     if name and isinstance(mod, tw.tir.PrimFunc):
         mod = mod.with_attr("global_symbol", name)
     return tw.build(mod, target_or_current(target), schedule=False, **options)
+
+
+def _tir_build(mod, target=None, pipeline="default"):
+    """tvm.tir.build: loop programs run as they are written."""
+    return build_as_written(mod, target)
 
 
 def _old_relax_build(mod, target="llvm", params=None):

@@ -7,9 +7,9 @@ import re
 import tilewright as tw
 from tilewright import ir, tir
 from tilewright.errors import UserError
+from tilewright.ir import printing
 from tilewright.ir._nodes import classes
 from tilewright.schedule import BlockRV, ExprRV, LoopRV, Trace
-from tilewright.script import printing
 
 # name -> [(argument, type, default, is required)], and what it returns
 STEPS = {

@@ -1,8 +1,8 @@
 """script() and show() with the options that TVM's printers take."""
 
 import tilewright as tw
+from tilewright.ir import printing
 from tilewright.ir._nodes import classes
-from tilewright.script import printing
 
 #: TVM's option: ours
 _RENAMED = {

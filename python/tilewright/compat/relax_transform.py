@@ -9,6 +9,8 @@ from tilewright.transform import Sequential
 
 from .backend_patterns import FusionPattern
 from .keywords import spelled
+from .members import public_names
+from .training import TRANSFORM_NAMES
 from .transform import ModulePass, dataflowblock_pass, function_pass
 
 
@@ -262,7 +264,4 @@ NAMES = {
 
 def names() -> dict:
     """tvm.relax.transform."""
-    from .faces import public_names
-    from .training import TRANSFORM_NAMES
-
     return {**public_names(transform), **NAMES, **TRANSFORM_NAMES}

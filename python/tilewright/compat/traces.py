@@ -5,8 +5,8 @@ import json
 import tilewright as tw
 from tilewright import ir
 from tilewright.errors import UserError
+from tilewright.ir import printing
 from tilewright.schedule import Trace
-from tilewright.script import printing
 
 from . import instructions
 from .instructions import Handle, Instruction, InstructionKind

@@ -1,7 +1,6 @@
 """What loop programs and graphs share: modules, functions, types, structural equality, saving and loading."""
 
 from .. import _core
-from ..target import Target
 from ._nodes import classes
 from .module import IRModule
 from .structural import (
@@ -32,6 +31,6 @@ ObjectType = classes["ir.ObjectType"]
 
 __all__ = [
     "BaseFunc", "Expr", "FloatImm", "GlobalVar", "IRModule", "IntImm", "Object", "ObjectType", "Op", "PointerType",
-    "PrimExpr", "PrimType", "Range", "RelaxExpr", "StringImm", "StructuralMismatch", "Target", "TupleType", "Type",
+    "PrimExpr", "PrimType", "Range", "RelaxExpr", "StringImm", "StructuralMismatch", "TupleType", "Type",
     "assert_structural_equal", "load_json", "save_json", "structural_equal", "structural_hash",
 ]  # fmt: skip

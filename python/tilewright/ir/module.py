@@ -3,6 +3,7 @@
 from .. import _core
 from .._guard import guard_class
 from ._nodes import classes, methods_for
+from .printing import show, to_script
 
 _GlobalVar = classes["ir.GlobalVar"]
 
@@ -148,14 +149,10 @@ class IRModule:
 
     def script(self, **options) -> str:
         """The module as TVMScript; see tilewright.script.to_script for the options."""
-        from ..script import to_script
-
         return to_script(self, **options)
 
     def show(self, **options) -> None:
         """Prints the script, coloured where the terminal or notebook can."""
-        from ..script import show
-
         show(self, **options)
 
     def __str__(self) -> str:
@@ -191,14 +188,10 @@ class _Function:
 
     def script(self, **options) -> str:
         """The function as TVMScript."""
-        from ..script import to_script
-
         return to_script(self, **options)
 
     def show(self, **options) -> None:
         """Prints the script, coloured where the terminal or notebook can."""
-        from ..script import show
-
         show(self, **options)
 
     def __str__(self) -> str:

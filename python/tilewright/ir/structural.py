@@ -3,6 +3,7 @@
 from .. import _core
 from .._guard import guard_module
 from .module import IRModule, unwrapped, wrapped
+from .printing import to_script
 
 
 class StructuralMismatch(AssertionError, ValueError):
@@ -40,8 +41,6 @@ def assert_structural_equal(a, b, map_free_vars: bool = False) -> None:
 
 def _marked(program, node) -> str:
     """`program` as text with `node` underlined if the printer can find it."""
-    from ..script import to_script
-
     return to_script(program, underline=[node] if node is not None else [])
 
 

@@ -5,8 +5,8 @@ from .._guard import guard, guard_class, guard_module
 from ..build import build_graph as build
 from ..errors import UserError
 from ..ir._nodes import classes
+from ..ir.printing import to_script
 from ..runtime import Executable, VirtualMachine
-from ..script import to_script
 from . import analysis, binding_rewrite, expr_functor, op, pattern, training, transform
 from .block_builder import BlockBuilder
 from .expr import const

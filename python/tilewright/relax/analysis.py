@@ -2,8 +2,11 @@
 
 from .. import _core
 from .._guard import guard_module
+from ..errors import UserError
 from ..ir._nodes import classes
 from ..ir.module import IRModule, unwrapped
+from ..tir import post_order_visit as visit_nodes
+from .block_builder import BlockBuilder
 from .expr_functor import PyExprVisitor
 
 _TIR_VAR = classes["tir.Var"]
@@ -125,8 +128,6 @@ def defined_symbolic_vars(func) -> list:
 
 
 def _dims_of(variables) -> list:
-    from ..tir import post_order_visit as visit_nodes
-
     found: dict = {}
     for var in variables:
         visit_nodes(
@@ -145,9 +146,6 @@ def well_formed(program, check_struct_info: bool = True) -> bool:
     have operands of the right types, and what they declare of results and side effects holds.
 
     compile refuses whatever is not, but undeclared side effects."""
-    from .. import UserError
-    from .block_builder import BlockBuilder
-
     module = program if isinstance(program, IRModule) else IRModule({"main": program})
     builder = BlockBuilder(module)
     try:

@@ -3,9 +3,9 @@
 from tilewright.script import ir as I, relax as R, tir as T
 """
 
+from ..ir.printing import show, to_script
 from . import ir, relax, tir
 from .decorators import ir_module
-from .printing import show, to_script
 from .source import parse
 
 __all__ = ["ir", "ir_module", "parse", "relax", "show", "tir", "to_script"]

@@ -5,8 +5,9 @@ Every node class of TIR is here under its own name (For, Block, BufferStore, ...
 
 from .. import _core
 from .._guard import guard, guard_module
+from ..errors import UserError as _UserError
 from ..ir._nodes import classes, methods_for
-from . import tensor_intrin as tensor_intrin
+from ..ir.printing import to_script as _to_script
 from ._index_map import index_map as index_map
 from ._interpreter import interpret as interpret
 from ._interpreter import verify as verify
@@ -55,9 +56,7 @@ def _divide(a, b):
     dtypes = [str(getattr(x, "dtype", type(x).__name__)) for x in (a, b)]
     is_integer = [name.startswith(("int", "uint")) for name in dtypes]
     if False not in is_integer:  # `all` is tir.all in this module
-        from ..errors import UserError
-
-        raise UserError(
+        raise _UserError(
             f"/ of integers ({dtypes[0]} and {dtypes[1]}) is ambiguous\nhelp: write // (floor) or tir.truncdiv(a, b)"
         )
     return _core.binary("Div", a, b)
@@ -114,9 +113,7 @@ class _Operators:
         if kind in ("EQ", "NE"):
             same = self.a.same_as(self.b) or _core.structural_equal(self.a, self.b, False)
             return same if kind == "EQ" else not same
-        from ..errors import UserError
-
-        raise UserError(
+        raise _UserError(
             f"the value of {self} is known only when the program runs, so Python cannot branch on it\n"
             "help: use tir.all(...), tir.any(...), tir.if_then_else(...), or an if statement inside the script"
         )
@@ -135,9 +132,7 @@ class _Operators:
         return _core.binary("EQ", self, other)
 
     def __str__(self) -> str:
-        from ..script import to_script
-
-        return to_script(self)
+        return _to_script(self)
 
     def __repr__(self) -> str:
         return str(self)
@@ -160,9 +155,7 @@ class _IntImm:
         return object.__hash__(self)
 
     def __str__(self) -> str:
-        from ..script import to_script
-
-        return str(self.value) if self.dtype == "int32" else to_script(self)
+        return str(self.value) if self.dtype == "int32" else _to_script(self)
 
 
 @methods_for("ir.FloatImm")
@@ -209,9 +202,7 @@ for _name in ("Stmt", "tir.Buffer", "tir.BufferRegion", "tir.IndexMap", "tir.Ite
 
     def _script(self, **options) -> str:
         """The node as TVMScript."""
-        from ..script import to_script
-
-        return to_script(self, **options)
+        return _to_script(self, **options)
 
     classes[_name].script = _script
     classes[_name].__str__ = classes[_name].__repr__ = _script
@@ -346,9 +337,7 @@ def any(*conditions):
 
 def _fold(kind, conditions):
     if not conditions:
-        from ..errors import UserError
-
-        raise UserError("all() and any() need at least one condition")
+        raise _UserError("all() and any() need at least one condition")
     result = conditions[0]
     for condition in conditions[1:]:
         result = _core.binary(kind, result, condition)

@@ -5,10 +5,11 @@ A Python number beside a tensor is a constant of its dtype.
 
 from .. import _core
 from ..ir._nodes import classes
+from . import nn
+from ._arguments import _axes, _axis, _const, _shape
 
 _topi = _core.topi
 _Tensor = classes["te.Tensor"]
-_PrimExpr = classes["PrimExpr"]
 
 _MATH = "exp log log2 log10 sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sigmoid erf floor ceil trunc round"
 _UNARY = "abs negative sign logical_not bitwise_not isnan isinf isfinite"
@@ -63,30 +64,6 @@ def _reduction(name: str):
     reduce.__name__ = name
     reduce.__doc__ = f"The {name} over `axis`, an int or several; None means all."
     return reduce
-
-
-def _axis(x, axis: int) -> int:
-    """`axis` counted from the front."""
-    ndim = len(x.shape)
-    if not -ndim <= axis < ndim:
-        from ..errors import UserError
-
-        raise UserError(f"axis {axis} of a tensor with {ndim} dimensions")
-    return axis % ndim
-
-
-def _axes(x, axis) -> list[int]:
-    if axis is None:
-        return list(range(len(x.shape)))
-    return sorted({_axis(x, each) for each in (axis if isinstance(axis, list | tuple) else [axis])})
-
-
-def _const(value, dtype):
-    return value if isinstance(value, _PrimExpr) else _core.const(value, dtype)
-
-
-def _shape(shape) -> list:
-    return [_const(extent, "int32") for extent in (shape if isinstance(shape, list | tuple) else [shape])]
 
 
 for _names, _make in ((_MATH, _math), (_UNARY, _unary), (_BINARY, _binary), (_REDUCTIONS, _reduction)):
@@ -197,7 +174,5 @@ def matmul(a, b, out_dtype: str = ""):
     """The product as numpy.matmul; summed in out_dtype."""
     return _topi.matmul(a, b, out_dtype or "void")
 
-
-from . import nn  # noqa: E402 - uses what is above
 
 __all__ = ["nn"]

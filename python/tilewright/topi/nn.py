@@ -2,7 +2,8 @@
 
 from .. import _core
 from .._numbers import plain
-from . import _axis, _const
+from ..errors import UserError
+from ._arguments import _axis, _const
 
 _topi = _core.topi
 
@@ -108,8 +109,6 @@ def pool2d(
     window, steps, gaps = (_per_dimension(value, 2) for value in (kernel, stride, dilation))
     is_max = pool_type == "max"
     if not is_max and pool_type != "avg":
-        from ..errors import UserError
-
         raise UserError(f'pool_type is "{pool_type}", expected "max" or "avg"')
     around = _around(padding, 2)
     return _topi.pool(data, is_max, window, steps, around, gaps, ceil_mode, count_include_pad, layout)

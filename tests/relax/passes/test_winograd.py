@@ -9,6 +9,7 @@ from tilewright import relax, tir
 from tilewright.errors import Unsupported, UserError
 from tilewright.relax import transform
 from tilewright.script import parse
+from tilewright.testing import whole_numbers
 
 G = {2: np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]])}
 # row n is 1, p, p^2 of point p over the product of its distances from the others (0, 3/4, -3/4, 3/2, -3/2)
@@ -31,11 +32,6 @@ def transformed(w, tile=2):
     return np.einsum("ay,bx,yxco->abco", G[tile], G[tile], w).astype(w.dtype)
 
 
-def whole_numbers(*shape):
-    """Small ones: all of the algorithm is exact."""
-    return np.random.default_rng(len(shape)).integers(-3, 4, shape).astype("float32")
-
-
 SHAPES = pytest.mark.parametrize(
     ("shape", "outputs", "padding"),
     [
@@ -51,7 +47,7 @@ SHAPES = pytest.mark.parametrize(
 
 @SHAPES
 def test_operator(shape, outputs, padding):
-    x, w = whole_numbers(*shape), whole_numbers(3, 3, shape[3], outputs)
+    x, w = whole_numbers(shape), whole_numbers((3, 3, shape[3], outputs))
     result = run_op("nn.conv2d_winograd", x, transformed(w), opt_level=2, padding=list(padding))
     np.testing.assert_array_equal(result, convolution(x, w, padding))
 
@@ -59,7 +55,7 @@ def test_operator(shape, outputs, padding):
 @SHAPES
 @pytest.mark.parametrize("opt_level", [0, 2])
 def test_operator_with_tiles_of_four(shape, outputs, padding, opt_level):
-    x, w = whole_numbers(*shape), whole_numbers(3, 3, shape[3], outputs)
+    x, w = whole_numbers(shape), whole_numbers((3, 3, shape[3], outputs))
     weight = transformed(w.astype("float64"), 4).astype("float32")
     result = run_op("nn.conv2d_winograd", x, weight, opt_level=opt_level, padding=list(padding))
     expected = convolution(x, w, padding)
@@ -94,8 +90,8 @@ def program(**changes):
     """The graph with its weights bound, and these."""
     options = USUAL | changes
     weights = {
-        "w": whole_numbers(*options["weight"]).astype(options["dtype"]),
-        "b": whole_numbers(1, 1, 1, 40).astype(options["dtype"]),
+        "w": whole_numbers(options["weight"]).astype(options["dtype"]),
+        "b": whole_numbers((1, 1, 1, 40)).astype(options["dtype"]),
     }
     return transform.BindParams("main", weights)(parse(PROGRAM.format(**options))), weights
 
@@ -107,7 +103,7 @@ def test_pass_changes_and_is_done(tile):
     text = changed.script()
     assert "R.nn.conv2d(" not in text and "R.nn.conv2d_winograd(" in text and "padding=[2, 1, 2, 1]" in text
     assert transform.Winograd()(changed) is changed
-    x = whole_numbers(*USUAL["data"])
+    x = whole_numbers(USUAL["data"])
     expected = np.maximum(convolution(x, weights["w"], (2, 1, 2, 1)) + weights["b"], 0)
     main = tilewright.VirtualMachine(tilewright.compile(changed))["main"]
     tolerance = 0 if tile == 2 else 4e-6 * np.abs(expected).max()
@@ -143,7 +139,7 @@ def test_batch_of_any_size():
     module, weights = program(data='("n", 15, 13, 33)')
     main = tilewright.VirtualMachine(tilewright.compile(module))["main"]
     for batch in (1, 3):
-        x = whole_numbers(batch, 15, 13, 33)
+        x = whole_numbers((batch, 15, 13, 33))
         expected = np.maximum(convolution(x, weights["w"], (1, 1, 1, 1)) + weights["b"], 0)
         tolerance = 4e-6 * np.abs(expected).max()
         np.testing.assert_allclose(main(tilewright.tensor(x)).numpy(), expected, rtol=0, atol=tolerance)
@@ -168,7 +164,7 @@ def test_batch_of_any_size():
 def test_pass_leaves_others(changes):
     module = parse(PROGRAM.format(**(USUAL | changes)).replace("R.add(y, b)", "y"))
     shape, dtype = (USUAL | changes)["weight"], (USUAL | changes)["dtype"]
-    bound = transform.BindParams("main", {"w": whole_numbers(*shape).astype(dtype)})(module)
+    bound = transform.BindParams("main", {"w": whole_numbers(shape).astype(dtype)})(module)
     assert transform.Winograd()(bound) is bound
 
 
@@ -191,7 +187,7 @@ def error_of(kind, *args, **attrs):
 
 
 def test_operator_refuses():
-    x, w = whole_numbers(1, 5, 7, 3), whole_numbers(4, 4, 3, 9)
+    x, w = whole_numbers((1, 5, 7, 3)), whole_numbers((4, 4, 3, 9))
     name = "error: nn.conv2d_winograd: "
     assert (
         error_of(UserError, x, w[:3])
@@ -257,7 +253,7 @@ def test_nearer_to_exact_arithmetic_than_sums_in_order():
     ],
 )
 def test_strips_give_threads_the_same(size, threads, has_strips):
-    x, w = whole_numbers(1, size, size, 64), whole_numbers(3, 3, 64, 64)
+    x, w = whole_numbers((1, size, size, 64)), whole_numbers((3, 3, 64, 64))
     module = parse(f"""
 @R.function
 def main(x: R.Tensor((1, {size}, {size}, 64), "float32"), w: R.Tensor((6, 6, 64, 64), "float32")):
@@ -284,7 +280,7 @@ def main(x: R.Tensor((1, {size}, {size}, 64), "float32"), w: R.Tensor((6, 6, 64,
 @pytest.mark.parametrize(("channels", "outputs"), [(33, 64), (33, 33), (32, 31)])
 def test_narrow_images(height, width, channels, outputs):
     """Strips that tiles of rows of two axes do not divide were refused, and the rule was left out altogether."""
-    x, w = whole_numbers(1, height, width, channels), whole_numbers(3, 3, channels, outputs)
+    x, w = whole_numbers((1, height, width, channels)), whole_numbers((3, 3, channels, outputs))
     module = parse(f"""
 @R.function
 def main(x: R.Tensor((1, {height}, {width}, {channels}), "float32"), w: R.Tensor((6, 6, {channels}, {outputs}), "float32")):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
+from tilewright.testing import whole_numbers
 
 
 def convolution(x, w):
@@ -34,11 +35,6 @@ def main({parameters}):
     return str(trace)
 
 
-def whole_numbers(*shape):
-    """Small ones: sums of them are exact."""
-    return np.random.default_rng(len(shape)).integers(-3, 4, shape).astype("float32")
-
-
 CONVOLUTION = 'R.nn.conv2d(x0, x1, data_layout="NHWC", kernel_layout="HWIO")'
 
 
@@ -55,7 +51,7 @@ CONVOLUTION = 'R.nn.conv2d(x0, x1, data_layout="NHWC", kernel_layout="HWIO")'
 )
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_rows_of_images(height, width, channels, outputs, is_by_rows, threads):
-    x, w = whole_numbers(1, height, width, channels), whole_numbers(1, 1, channels, outputs)
+    x, w = whole_numbers((1, height, width, channels)), whole_numbers((1, 1, channels, outputs))
     trace = checked_trace(CONVOLUTION, x, w, expected=convolution(x, w), threads=threads)
     has_chunks = f"factors=[{threads}, None]" in trace or f"factors=[{threads}, None, " in trace
     if threads == 1:
@@ -76,7 +72,7 @@ def test_rows_of_images(height, width, channels, outputs, is_by_rows, threads):
 )
 @pytest.mark.parametrize("threads", [2, 3])
 def test_groups_of_channels(height, channels, is_by_rows, threads):
-    x, w = whole_numbers(1, height, 127, channels), whole_numbers(1, 1, channels // 4, channels)
+    x, w = whole_numbers((1, height, 127, channels)), whole_numbers((1, 1, channels // 4, channels))
     body = 'R.nn.conv2d(x0, x1, data_layout="NHWC", kernel_layout="HWIO", groups=4)'
     groups = zip(np.split(x, 4, axis=3), np.split(w, 4, axis=3), strict=True)
     expected = np.concatenate([part @ weight[0, 0] for part, weight in groups], axis=3)
@@ -96,9 +92,9 @@ def test_groups_of_channels(height, channels, is_by_rows, threads):
 def test_panels_are_inside_of_rows_whose_results_are_far(height, outputs, is_inside, threads):
     # found: 56 x 56 places with 256 results and residuals were stored 128 bytes at a time, a kilobyte apart
     x, w, r = (
-        whole_numbers(1, height, 127, 32),
-        whole_numbers(1, 1, 32, outputs),
-        whole_numbers(1, height, 127, outputs),
+        whole_numbers((1, height, 127, 32)),
+        whole_numbers((1, 1, 32, outputs)),
+        whole_numbers((1, height, 127, outputs)),
     )
     body = f"R.add({CONVOLUTION}, x2)"
     trace = checked_trace(body, x, w, r, expected=convolution(x, w) + r, threads=threads)
@@ -110,7 +106,7 @@ def test_panels_are_inside_of_rows_whose_results_are_far(height, outputs, is_ins
 
 
 def test_rows_of_pooling():
-    x = whole_numbers(1, 56, 56, 64)
+    x = whole_numbers((1, 56, 56, 64))
     body = 'R.nn.max_pool2d(x0, pool_size=(2, 2), strides=(2, 2), layout="NHWC")'
     expected = x.reshape(1, 28, 2, 28, 2, 64).max(axis=(2, 4))
     assert "sch.parallel" in checked_trace(body, x, expected=expected)
@@ -119,5 +115,5 @@ def test_rows_of_pooling():
 @pytest.mark.parametrize(("elements", "is_parallel"), [(49152, True), (49151, False)])
 def test_elements(elements, is_parallel):
     # memory is what they take: 192 kB in, 192 kB out
-    x = whole_numbers(elements)
+    x = whole_numbers((elements,))
     assert ("sch.parallel" in checked_trace("R.add(x0, x0)", x, expected=x + x)) == is_parallel

@@ -1,11 +1,11 @@
 """Several patterns at once in a dataflow block, tied by who uses whose result."""
 
-from ..._stack import ContextStack
 from ...errors import UserError
 from ...ir._nodes import classes
+from ..analysis import free_vars
+from ._open import current_context, open_contexts
 from .nodes import CallPattern, KindPattern, Match, Pattern, WildcardPattern
 
-_open = ContextStack()
 _VarBinding = classes["relax.VarBinding"]
 
 
@@ -26,25 +26,13 @@ class PatternContext:
     @staticmethod
     def current() -> "PatternContext":
         """The context of the innermost `with` block; raises UserError outside of one."""
-        if _open.top is None:
-            raise UserError(
-                "a use between patterns stands outside of a PatternContext"
-                "\nhelp: write it inside of `with PatternContext() as ctx:`"
-            )
-        return _open.top
+        return current_context()
 
     def __enter__(self) -> "PatternContext":
-        return _open.push(self)
+        return open_contexts.push(self)
 
     def __exit__(self, *exception) -> None:
-        _open.pop()
-
-    @staticmethod
-    def expect(pattern: Pattern) -> None:
-        """Makes `pattern` one of what the innermost context looks for; nothing outside of a `with` block."""
-        context = _open.top
-        if context is not None and not any(pattern is known for known in context.patterns):
-            context.patterns.append(pattern)
+        open_contexts.pop()
 
     def add_use(self, used: Pattern, user: Pattern, only: bool, index: int = -1) -> Pattern:
         """Requires that what `user` matches uses what `used` matches; `user`, so that uses can be chained."""
@@ -119,6 +107,4 @@ class _Search:
 
 
 def _direct_uses(value) -> list:
-    from ..analysis import free_vars
-
     return free_vars(value)

@@ -4,9 +4,10 @@ from ...errors import UserError
 from ...ir._nodes import classes
 from ...ir.module import IRModule
 from ...transform import PassContext
-from ..analysis import free_vars
+from ..analysis import free_vars, post_order_visit
 from ..block_builder import BlockBuilder
 from ..expr_functor import PyExprMutator
+from ..external import merged
 from .nodes import Match, Pattern, WildcardPattern
 
 _Call, _Constant, _DataflowVar, _Function = (
@@ -168,8 +169,6 @@ class _Copy(PyExprMutator):
 
 def _inputs_of(value, constants_too: bool) -> list:
     """Variables that `value` uses, and constants if they are to be parameters, in order."""
-    from ..analysis import post_order_visit
-
     kinds = (_Var, _Constant) if constants_too else (_Var,)
     found: list = []
     post_order_visit(value, lambda inner: found.append(inner) if isinstance(inner, kinds) else None)
@@ -219,6 +218,4 @@ class FuseOpsByPattern:
             result = mod
         if not self.annotate_codegen:
             return result
-        from ..external import merged
-
         return merged(result, False)

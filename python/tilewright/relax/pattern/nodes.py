@@ -3,6 +3,8 @@
 from ...errors import UserError
 from ...ir import structural_equal
 from ...ir._nodes import classes
+from ..analysis import get_var2val
+from ._open import current_context, expect
 
 _Call, _Constant, _Function = classes["relax.Call"], classes["relax.Constant"], classes["relax.Function"]
 _DataflowVar, _ExternFunc, _Op = classes["relax.DataflowVar"], classes["relax.ExternFunc"], classes["ir.Op"]
@@ -93,10 +95,8 @@ class Pattern:
 
         Inside of `with PatternContext() as ctx:` the call is one of what ctx looks for.
         """
-        from .context import PatternContext
-
         call = CallPattern(self, args, varg_default_wildcard)
-        PatternContext.expect(call)
+        expect(call)
         return call
 
     def __getitem__(self, index: int):
@@ -116,15 +116,11 @@ class Pattern:
 
     def only_used_by(self, other, index: int = -1):
         """`p >> q`: only q uses what p matches, as its argument `index`; -1: any.  Gives q."""
-        from .context import PatternContext
-
-        return PatternContext.current().add_use(self, other, only=True, index=index)
+        return current_context().add_use(self, other, only=True, index=index)
 
     def used_by(self, other, index: int = -1):
         """`p ^ q`: q uses what p matches, as its argument `index`; -1: any.  Gives q."""
-        from .context import PatternContext
-
-        return PatternContext.current().add_use(self, other, only=False, index=index)
+        return current_context().add_use(self, other, only=False, index=index)
 
     def fork_to(self, *others) -> None:
         """What this matches is used by what each of the others matches."""
@@ -176,8 +172,6 @@ def _same_extents(extents, wanted) -> bool:
 
 def _values_of(func):
     """A function variable -> value of what the body of `func` binds."""
-    from ..analysis import get_var2val
-
     return get_var2val(func).get
 
 

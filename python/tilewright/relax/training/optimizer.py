@@ -82,7 +82,7 @@ class Optimizer:
 
 
 def _core_tensor(value):
-    from ... import tensor
+    from ...runtime import tensor
 
     return tensor(value)
 

@@ -19,7 +19,7 @@ class Trainer:
     """
 
     def __init__(self, train_mod, vm, device=None, zero_init_param_state: bool = True):
-        from ... import tensor
+        from ...runtime import tensor
         from ...runtime.vm import require_cpu
 
         require_cpu("Trainer", device)

@@ -10,6 +10,7 @@ class Net(nn.Module):
 mod, params = Net().export_tvm({"forward": {"x": nn.spec.Tensor(["n", 784], "float32")}})
 """
 
+from . import _sugar as _sugar
 from . import op, spec
 from .core import (
     Effect,

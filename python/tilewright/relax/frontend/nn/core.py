@@ -2,24 +2,13 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextvars import ContextVar
 
 from .... import runtime
 from ....errors import UserError
+from ...block_builder import BlockBuilder
 from .subroutine import SubroutineMixin
-from .tensor import Tensor, _Var, tensor_type
-
-_default_dtype: ContextVar[str] = ContextVar("default dtype of parameters", default="float32")
-
-
-def get_default_dtype() -> str:
-    """The dtype of parameters and tensors that name none."""
-    return _default_dtype.get()
-
-
-def set_default_dtype(dtype: str) -> None:
-    """Sets what get_default_dtype returns; "float32" at the start."""
-    _default_dtype.set(dtype)
+from .tensor import Tensor, _Var, get_default_dtype, tensor_type
+from .tensor import set_default_dtype as set_default_dtype
 
 
 class Object:
@@ -29,8 +18,6 @@ class Object:
     """
 
     def __init__(self, *, _expr, _name: str = "object"):
-        from ...block_builder import BlockBuilder
-
         builder = BlockBuilder.current()
         self._expr = _expr if isinstance(_expr, _Var) or builder is None else builder.emit(_expr, _name)
 
@@ -163,31 +150,6 @@ class Module(SubroutineMixin):
                 value.to(dtype)
         if dtype is not None and isinstance(getattr(self, "dtype", None), str):
             self.dtype = dtype
-
-    def export_tvm(self, spec, debug: bool = False, allow_extern: bool = False):
-        """(IRModule, [(name, parameter)]): a graph function for each method of `spec`.
-
-        spec          {method: {argument: spec.Tensor, spec.Int, ...}}, or a spec.ModuleSpec
-        debug         functions carry effects and may print; default False
-        allow_extern  a third result: libraries that the module needs, of which there are none; default False
-        """
-        from .exporter import export
-
-        mod, params = export(self, spec, debug)
-        return (mod, params, []) if allow_extern else (mod, params)
-
-    def jit(self, spec, device="cpu", pipeline=None, out_format: str = "torch", debug: bool = False):
-        """The compiled model with this module's data: jit(spec)["forward"](x), with tensors of torch.
-
-        spec        as in export_tvm
-        device      must be the CPU
-        pipeline    a pass, or callable, from module to module that runs before compilation; default none
-        out_format  "torch", or "numpy": the kind of the results
-        debug       as in export_tvm
-        """
-        from .exporter import jit
-
-        return jit(self, spec, device, pipeline, out_format, debug)
 
 
 def _joined(prefix: str, name: str) -> str:

@@ -5,6 +5,7 @@ from ....errors import UserError
 from ....ir._nodes import classes
 from ... import op as graph_op
 from ...block_builder import BlockBuilder
+from .core import Object
 from .tensor import Tensor, as_tensor
 
 _TensorType, _TupleType = classes["relax.TensorType"], classes["ir.TupleType"]
@@ -32,8 +33,6 @@ def _wrapped(var, name: str):
         return tuple(wrap_nested(var[n], f"{name}_{n}") for n in range(len(var.type.elements)))
     if isinstance(var.type, _TensorType):
         return Tensor(_expr=var)
-    from .core import Object
-
     return Object(_expr=var, _name=name)
 
 

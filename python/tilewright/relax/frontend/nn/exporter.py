@@ -1,9 +1,11 @@
 """From a model and its specification to graph functions, and to something that runs."""
 
 from .... import tir
+from ....build import compile as compile_module
 from ....errors import Unsupported, UserError
 from ....ir._nodes import classes
-from ....runtime import Shape
+from ....runtime import Shape, VirtualMachine
+from ....runtime.vm import require_cpu
 from ...block_builder import BlockBuilder
 from . import spec as specs
 from . import subroutine
@@ -163,9 +165,6 @@ def _expr_of(result):
 
 def jit(module: Module, spec, device, pipeline, out_format: str, debug: bool):
     """What Module.jit returns."""
-    from ....build import compile as compile_module
-    from ....runtime.vm import VirtualMachine, require_cpu
-
     require_cpu("jit", device)
     if out_format not in ("torch", "numpy"):
         raise Unsupported(f'jit: out_format is "{out_format}", expected torch or numpy')

@@ -4,6 +4,7 @@ import contextvars
 import functools
 
 from ....ir._nodes import classes
+from ...block_builder import BlockBuilder
 from ...expr_functor import PyExprMutator
 from .tensor import Tensor, _Var
 
@@ -44,8 +45,6 @@ def stop(token: contextvars.Token) -> None:
 
 def _call_subroutine(module, forward, args) -> Tensor:
     """The result of a call of the function that computes module.forward for arguments of these types."""
-    from ...block_builder import BlockBuilder
-
     builder, made = BlockBuilder.current(), _made.get()
     params = list(module.parameters())
     values = [*args, *params]
@@ -74,8 +73,6 @@ def module_name(module) -> str:
 
 def _subroutine(module, forward, args) -> tuple:
     """The name of the function, and the module that holds it and what it calls."""
-    from ...block_builder import BlockBuilder
-
     named = list(module.named_parameters())
     inputs = [_Var(f"arg{n}", arg._expr.type) for n, arg in enumerate(args)]
     weights = [_Var(path.replace(".", "_"), param._expr.type) for path, param in named]

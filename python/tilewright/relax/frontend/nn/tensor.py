@@ -1,5 +1,7 @@
 """The values that flow through modules: a graph expression with the operators of Python."""
 
+from contextvars import ContextVar
+
 import numpy
 
 from .... import _core, tir
@@ -11,27 +13,17 @@ _TensorType, _TupleType = classes["relax.TensorType"], classes["ir.TupleType"]
 _Call, _Var = classes["relax.Call"], classes["relax.Var"]
 _IntImm = classes["ir.IntImm"]
 
-
-def _named(name: str):
-    """A method that calls nn.op.NAME with the tensor in front."""
-
-    def method(self, *args, **kwargs):
-        from . import op
-
-        return getattr(op, name)(self, *args, **kwargs)
-
-    method.__name__ = name
-    method.__doc__ = f"nn.op.{name} of this tensor."
-    return method
+_default_dtype: ContextVar[str] = ContextVar("default dtype of parameters", default="float32")
 
 
-def _reflected(name: str):
-    def method(self, other):
-        from . import op
+def get_default_dtype() -> str:
+    """The dtype of parameters and tensors that name none."""
+    return _default_dtype.get()
 
-        return getattr(op, name)(as_tensor(other, self), self)
 
-    return method
+def set_default_dtype(dtype: str) -> None:
+    """Sets what get_default_dtype returns; "float32" at the start."""
+    _default_dtype.set(dtype)
 
 
 class Tensor:
@@ -84,26 +76,6 @@ class Tensor:
     def __repr__(self) -> str:
         return f'Tensor({self.shape}, "{self.dtype}")'
 
-    __add__, __radd__ = _named("add"), _reflected("add")
-    __sub__, __rsub__ = _named("subtract"), _reflected("subtract")
-    __mul__, __rmul__ = _named("multiply"), _reflected("multiply")
-    __truediv__, __rtruediv__ = _named("divide"), _reflected("divide")
-    __lt__, __le__ = _named("less"), _named("less_equal")
-    __gt__, __ge__ = _named("greater"), _named("greater_equal")
-    __neg__ = _named("negative")
-    __matmul__ = _named("matmul")
-    astype, reshape, repeat = _named("astype"), _named("reshape"), _named("repeat")
-    maximum, minimum = _named("maximum"), _named("minimum")
-
-    def permute_dims(self, *axes) -> "Tensor":
-        """nn.op.permute_dims of this tensor; axes one by one or as a list, none for the reverse."""
-        from . import op
-
-        listed = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else list(axes) or None
-        return op.permute_dims(self, listed)
-
-    permute = permute_dims
-
 
 def as_tensor(value, beside: Tensor | None = None) -> Tensor:
     """`value` as a Tensor: numbers take the dtype of `beside`, arrays are constants."""
@@ -118,7 +90,6 @@ def as_tensor(value, beside: Tensor | None = None) -> Tensor:
 
 def tensor_type(shape, dtype: str | None, symbols: dict):
     """The type of a tensor whose extents may be names; equal names are one symbolic dimension of `symbols`."""
-    from .core import get_default_dtype
 
     def extent(value):
         if isinstance(value, str):

@@ -4,7 +4,6 @@ import sys
 
 from .. import _core
 from .._guard import guard_module
-from ..ir.module import unwrapped
 
 #: dialect of script() when none is given; compat sets it to the era of the programs it has read
 default_dialect = "native"
@@ -48,7 +47,9 @@ def to_script(
         "relax_alias": relax_alias,
         "ir_alias": ir_alias,
     }
-    return _core.print_script(unwrapped(program), options)
+    # a module that can change holds its node
+    node = program.__tilewright_node__() if hasattr(program, "__tilewright_node__") else program
+    return _core.print_script(node, options)
 
 
 def show(program, style: str | None = None, **options) -> None:
