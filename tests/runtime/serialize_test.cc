@@ -1,7 +1,6 @@
 #include "tilewright/runtime/vm/serialize.h"
 
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <random>
 
@@ -62,21 +61,6 @@ TEST(Serialize, RoundTrip) {
   const VirtualMachine vm(after, Module());
   EXPECT_EQ(vm("main", Tensor::zeros(Shape{5, 7}, kFloat32), true).type_str(),
             "tuple(float32[5], float32[5, 1], int64[0, 7], float, shape[5, 3], string)");
-}
-
-TEST(Serialize, FilesAndConstantsInPlace) {
-  const std::string path = testing::TempDir() + "tilewright_sample.vm";
-  save_file(sample(), path);
-  const Executable executable = load_file(path);
-  EXPECT_TRUE(executable.constants[0].is_read_only());
-  EXPECT_TRUE(executable.constants[0].is_aligned(64));
-  EXPECT_EQ(executable.constants[0].data_as<float>()[4], 5.0f);
-  std::filesystem::remove(path);
-  EXPECT_ERROR(load_file(path), "error: cannot read " + path);
-  EXPECT_ERROR(load_file(testing::TempDir()), "error: cannot read " + testing::TempDir());
-  EXPECT_ERROR(save_file(sample(), "/no/such/folder/x.vm"),
-               "error: cannot write /no/such/folder/x.vm\nhelp: check that its folder exists, is writable "
-               "and has space");
 }
 
 TEST(Serialize, OwnerIsKeptByConstants) {

@@ -117,10 +117,6 @@ Module Value::as_module(std::string_view what) const {
   return Module(Ref<ModuleObject>(static_cast<const ModuleObject*>(expect(ValueKind::kModule, what))));
 }
 
-Ref<Object> Value::as_object(std::string_view what) const {
-  return Ref<Object>(expect(ValueKind::kObject, what));
-}
-
 std::string Value::type_str() const {
   if (is_none()) return "none";
   if (is(ValueKind::kTensor)) return runtime::type_str(as_tensor());

@@ -129,7 +129,6 @@ class Value {
   const std::vector<Value>& as_tuple(std::string_view what = "value") const;
   Function as_function(std::string_view what = "value") const;
   Module as_module(std::string_view what = "value") const;
-  Ref<Object> as_object(std::string_view what = "value") const;
 
   /// The tensor, without adding a reference; null if the value is not a tensor.
   const TensorObject* tensor_object() const {

@@ -379,16 +379,4 @@ PrimFunc create_prim_func(const std::vector<ObjectRef>& args, const CreateOption
   return func;
 }
 
-std::vector<Tensor> inputs_of(const std::vector<Tensor>& outputs) {
-  std::unordered_set<const Object*> seen;
-  std::vector<Operation> order;
-  for (const Tensor& output : outputs) collect_operations(output.get(), &seen, &order);
-  std::vector<Tensor> inputs;
-  for (const Operation& op : order) {
-    if (const auto* input = op.as<TePlaceholderNode>())
-      inputs.push_back(Ref<TeTensorNode>(TeTensorNode::make(op, int64_t{0}, input->shape, input->dtype)));
-  }
-  return inputs;
-}
-
 }  // namespace tilewright::te

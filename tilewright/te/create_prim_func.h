@@ -24,7 +24,4 @@ struct CreateOptions {
 /// unconditionally outside of its shape.
 PrimFunc create_prim_func(const std::vector<ObjectRef>& args, const CreateOptions& options = {});
 
-/// Every placeholder that `outputs` depend on, in order of first use.
-std::vector<Tensor> inputs_of(const std::vector<Tensor>& outputs);
-
 }  // namespace tilewright::te

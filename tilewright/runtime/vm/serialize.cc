@@ -1,9 +1,5 @@
 #include "tilewright/runtime/vm/serialize.h"
 
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-
 #include "tilewright/runtime/vm/byte_stream.h"
 #include "tilewright/runtime/vm/checksum.h"
 #include "tilewright/runtime/vm/verify.h"
@@ -235,33 +231,6 @@ Executable load(std::span<const std::byte> bytes, const std::string& name,
   const std::string fault = find_fault(executable);
   if (!fault.empty()) throw UserError("{} is damaged: {}", name, fault);
   return executable;
-}
-
-void save_file(const Executable& executable, const std::string& path) {
-  const std::vector<std::byte> bytes = save(executable);
-  // written to another file and renamed: a reader never sees an incomplete file
-  const std::string partial = path + ".partial";
-  std::ofstream file(partial, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(partial, path, error);
-  if (file && !error) return;
-  std::filesystem::remove(partial, error);
-  throw UserError("cannot write {}", path).help("check that its folder exists, is writable and has space");
-}
-
-Executable load_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  std::error_code error;
-  if (!file || std::filesystem::is_directory(path, error)) throw UserError("cannot read {}", path);
-  const auto size = static_cast<size_t>(file.tellg());
-  // read into a tensor, which is aligned; the constants then stay in it
-  Tensor buffer = Tensor::empty(Shape{static_cast<int64_t>(size)}, DataType::uint(8));
-  file.seekg(0);
-  file.read(buffer.data_as<char>(), static_cast<std::streamsize>(size));
-  if (!file) throw UserError("cannot read {}", path);
-  return load({buffer.data_as<std::byte>(), size}, path, std::make_shared<Tensor>(buffer));
 }
 
 }  // namespace tilewright::runtime::vm

@@ -24,8 +24,4 @@ std::vector<std::byte> save(const Executable& executable);
 Executable load(std::span<const std::byte> bytes, const std::string& name,
                 std::shared_ptr<const void> owner = nullptr);
 
-/// Raises UserError if the file cannot be written; then no file is left behind.
-void save_file(const Executable& executable, const std::string& path);
-Executable load_file(const std::string& path);
-
 }  // namespace tilewright::runtime::vm

@@ -59,13 +59,6 @@ void Aliases::add(std::string name, std::string path) {
   entries_.emplace_back(std::move(name), std::move(path));
 }
 
-bool Aliases::is_alias(std::string_view name) const {
-  for (const auto& [alias, path] : entries_) {
-    if (alias == name) return true;
-  }
-  return false;
-}
-
 std::string Aliases::resolve(std::string_view dotted) const {
   const size_t dot = dotted.find('.');
   const std::string_view root = dotted.substr(0, dot);

@@ -14,7 +14,6 @@ class Aliases {
   /// "relax.add", "tvm.script.ir_module" -> "ir.ir_module".  Empty if its first name does not
   /// stand for a script module.
   std::string resolve(std::string_view dotted) const;
-  bool is_alias(std::string_view name) const;
 
  private:
   std::vector<std::pair<std::string, std::string>> entries_;  // later entries win
