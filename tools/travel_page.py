@@ -26,6 +26,14 @@ Written by `python tools/travel_page.py`; a test compares it. One small model go
 the compiler has there, and names the room (the folder under `tilewright/`) whose code makes it. The target is
 `{PROCESSOR}`. `tilewright inspect model.onnx --stage STAGE` shows the same of any model.
 
+```mermaid
+flowchart LR
+  file["ONNX file"] -- frontend --> graph["graph"] -- relax/passes --> calls["calls of kernels"] -- relax/memory --> plan["plan"] -- relax/vm --> code["bytecode"]
+  calls -- te, tir --> loops["loop program"] -- schedule --> tiles["tiles"] -- lower --> flat["flat loops"] -- codegen --> machine["machine code"]
+  code --> runtime["runtime: result"]
+  machine --> runtime
+```
+
 | stage | room | text |
 |---|---|---|
 """
