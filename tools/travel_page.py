@@ -28,10 +28,10 @@ the compiler has there, and names the room (the folder under `tilewright/`) whos
 
 ```mermaid
 flowchart LR
-  file["ONNX file"] -- frontend --> graph["graph"] -- relax/passes --> calls["calls of kernels"] -- relax/memory --> plan["plan"] -- relax/vm --> code["bytecode"]
-  calls -- te, tir --> loops["loop program"] -- schedule --> tiles["tiles"] -- lower --> flat["flat loops"] -- codegen --> machine["machine code"]
-  code --> runtime["runtime: result"]
-  machine --> runtime
+  a["ONNX file"] -->|"frontend"| b["graph"] -->|"relax/passes"| c["calls of kernels"] -->|"relax/memory"| d["plan"] -->|"relax/vm"| e["bytecode"]
+  c -->|"te, tir"| f["loop program"] -->|"schedule"| g["tiles"] -->|"lower"| h["flat loops"] -->|"codegen"| i["machine code"]
+  e --> j["runtime: result"]
+  i --> j
 ```
 
 | stage | room | text |
