@@ -1,13 +1,16 @@
 """Explain: what the rules did, what they did not, and what limits a kernel.
 
 A program that nobody has scheduled is scheduled by rules. What they do is an ordinary schedule, which you can read, run and change.
-The target here is a named processor, so that the text is the same on every machine; leave it out for your own.
+The target here is a named processor with its caches, so that the text is the same on every machine; leave it out for your own.
 """
 
 import tilewright
 from tilewright import te
 
-TARGET = "llvm -mtriple=x86_64-linux-gnu -mcpu=haswell -num-cores=4"
+TARGET = (
+    "llvm -mtriple=x86_64-linux-gnu -mcpu=haswell -num-cores=4"
+    " -l1_cache_size_bytes=32768 -l2_cache_size_bytes=262144"
+)
 
 
 def product(rows, columns, terms):

@@ -16,14 +16,23 @@ from onnx import helper, numpy_helper
 import tilewright
 
 PAGE = Path(__file__).resolve().parent.parent / "docs/how-a-model-travels.md"
-TARGET = "llvm -mtriple=x86_64-linux-gnu -mcpu=haswell -num-cores=1"
+PROCESSOR = "llvm -mtriple=x86_64-linux-gnu -mcpu=haswell -num-cores=1"
+TARGET = f"{PROCESSOR} -l1_cache_size_bytes=32768 -l2_cache_size_bytes=262144"  # not those of this machine
 KERNEL = "fused_matmul_relu"
 
 INTRODUCTION = f"""# How a model travels
 
 Written by `python tools/travel_page.py`; a test compares it. One small model goes through every layer; each stage shows the text that
 the compiler has there, and names the room (the folder under `tilewright/`) whose code makes it. The target is
-`{TARGET}`. `tilewright inspect model.onnx --stage STAGE` shows the same of any model.
+`{PROCESSOR}`. `tilewright inspect model.onnx --stage STAGE` shows the same of any model.
+
+```mermaid
+flowchart LR
+  a["ONNX file"] -->|"frontend"| b["graph"] -->|"relax/passes"| c["calls of kernels"] -->|"relax/memory"| d["plan"] -->|"relax/vm"| e["bytecode"]
+  c -->|"te, tir"| f["loop program"] -->|"schedule"| g["tiles"] -->|"lower"| h["flat loops"] -->|"codegen"| i["machine code"]
+  e --> j["runtime: result"]
+  i --> j
+```
 
 | stage | room | text |
 |---|---|---|
