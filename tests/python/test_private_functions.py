@@ -385,7 +385,7 @@ def test_replacements_that_do_not_fit():
             {"mine.add": [1, None, None]},
             'error: alter_op_impl: a transform of "mine.add" is neither an index map nor None',
         ),
-        ({"mine.add": 1}, {}, 'error: alter_op_impl: the replacement of "mine.add" is no loop program'),
+        ({"mine.add": 1}, {}, 'error: alter_op_impl: the replacement of "mine.add" is not a loop program'),
     ]:
         with pytest.raises(tilewright.errors.Error) as error:
             transform.alter_op_impl(op_impl_map=impl, op_buffer_transforms=maps)(Add)

@@ -39,7 +39,7 @@ def test_gathers_read_no_foreign_memory(tmp_path, op, shape, index):
         run(tmp_path, model, x, i)
     assert (
         str(error.value)
-        == f'error: {op} node that makes "y": index {index} of dimension 0, which has extent 5'
+        == f'error: {op} node that makes "y": index {index} is outside of dimension 0, which has extent 5'
     )
     assert run(tmp_path, model, x, np.full(shape, -1)) == [4]
 
@@ -72,7 +72,7 @@ def test_a_factor_beyond_64_bits_is_refused():
     (i,) = sch.get_loops(sch.get_block("A"))
     with pytest.raises(tilewright.UserError) as refusal:
         sch.split(i, [2**63, None])
-    assert str(refusal.value) == "error: 9223372036854775808 is no 64-bit integer"
+    assert str(refusal.value) == "error: 9223372036854775808 is not a 64-bit integer"
 
 
 def test_choices_by_bool_elements_in_c():

@@ -54,7 +54,7 @@ void require_onnx_for(const CompileFlags& flags, const ModelOptions& options) {
   for (const CLI::Option* option :
        {flags.target, flags.opt_level, flags.precision, flags.weights, flags.fix, flags.check_bounds}) {
     if (option->count() > 0)
-      throw UserError("{} has no meaning for \"{}\", which is compiled already", option->get_name(),
+      throw UserError("{} does not apply to \"{}\", which is compiled already", option->get_name(),
                       options.path)
           .help("give the option to `tilewright compile`");
   }
@@ -62,8 +62,8 @@ void require_onnx_for(const CompileFlags& flags, const ModelOptions& options) {
 
 void require_schedules(const ModelOptions& options) {
   if (is_library(options.path))
-    throw UserError("\"{}\" is compiled already: its schedules are gone", options.path)
-        .help("give the ONNX model it was made of");
+    throw UserError("\"{}\" is compiled already and has no schedules", options.path)
+        .help("give the ONNX model it was compiled from");
 }
 
 void add_input_options(CLI::App& app, InputOptions& options, const char* input_doc) {

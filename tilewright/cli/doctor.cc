@@ -58,7 +58,7 @@ void run(const Options& options) {
   const driver::Generator generator = driver::make_generator(target::parse_target(options.target));
   const std::vector<target::FeatureRow> rows = generator.features.rows(generator.feature_sources);
   if (options.calibrates && !generator.is_host)
-    throw UserError("{} is not this machine, which alone can be measured", generator.machine)
+    throw UserError("{} is not this machine, the only one that can be measured", generator.machine)
         .help("leave out --calibrate");
   std::optional<explain::Peaks> peaks;  // stored for `explain`
   if (options.calibrates) peaks = explain::peaks_of_machine(true);

@@ -96,8 +96,8 @@ ir::IRModule module_of(const GraphSource& source, const FixedDims& shapes) {
 // One of the modules of an executable that this process compiled.
 ir::IRModule module_of(const Executable& executable, const ir::IRModule& module) {
   if (!module)
-    throw UserError("{} carries code, and not the modules that it was made of", executable.kernels.name())
-        .help("ask the executable that tilewright.compile gave");
+    throw UserError("{} only contains code, not the modules it was compiled from", executable.kernels.name())
+        .help("ask the executable that tilewright.compile returned");
   return module;
 }
 
