@@ -176,7 +176,7 @@ cannot be imported
   com.mine::Fast (fast): the operator cannot be imported
   Relu (wrong): 2 inputs, expected 1
   Reshape (reshape): REASON
-  nodes that need what these make: 1
+  nodes that need their outputs: 1
 """
 
 
@@ -228,7 +228,7 @@ def test_input_that_is_no_tensor_of_numbers(command, save_model):
     assert done.code == 0
     assert done.out.endswith(
         'cannot be imported\n  input (x): value "x" has element type STRING\n'
-        "  nodes that need what these make: 1\n"
+        "  nodes that need their outputs: 1\n"
     )
 
 

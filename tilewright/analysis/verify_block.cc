@@ -195,7 +195,7 @@ void Verifier::promise(const BlockNode* block, const BufferRegion& access,
   if (same.size() > 1 || region_covers(same[0], access) || has_conditions(block)) return;
   for (size_t dim = 0; dim < access->region.size(); ++dim) {
     const Range &said = same[0]->region[dim], &done = access->region[dim];
-    if (!is_one(done->extent)) continue;  // a range may be wider than what is accessed
+    if (!is_one(done->extent)) continue;  // a range may be wider than the accesses
     PrimExpr inside =
         logical_and(said->min <= done->min, done->min + done->extent <= said->min + said->extent);
     const auto corner = corner_against(inside, nullptr, ranges_);

@@ -72,9 +72,9 @@ void run(const Options& options) {
 std::function<void()> add(CLI::App& app) {
   auto options = std::make_shared<Options>();
   add_model_options(app, options->model, "an ONNX file");
-  app.add_option(
-         "--output,-o", options->output,
-         "the file to write; its ending says as what: .so (to load and run), .o, .a, or a text, e.g. .ll, .s")
+  app.add_option("--output,-o", options->output,
+                 "the file to write; its ending selects the format: .so (to load and run), .o, .a, or a "
+                 "text, e.g. .ll, .s")
       ->required();
   app.add_flag("--force,-f", options->is_forced, "replace the output if it exists");
   app.add_flag("--json", options->is_json, "print the result as JSON");

@@ -195,7 +195,7 @@ void run(const Options& options) {
 }
 
 std::string stages_doc() {
-  std::string doc = "what to show:";
+  std::string doc = "the stage to show:";
   for (const Stage& stage : kStages) doc += fmt::format("\n{}: {}", stage.name, stage.doc);
   return doc + "\nwithout it, a summary of the model";
 }
