@@ -137,9 +137,9 @@ def compile(  # noqa: A001 - the field's name
         return build_graph(source, target, params, precision=precision, weights=weights, check_bounds=check_bounds)
     _require_policies(precision, weights)
     if precision not in (None, "exact"):
-        raise UserError(f"precision={precision!r} is of graphs, and the module has loop programs only\nhelp: write the casts into them")
+        raise UserError("precision= applies to graph functions; this module has only loop programs\nhelp: write the casts into them")
     if weights not in (None, "float32"):
-        raise UserError(f"weights={weights!r} are of graphs, and the module has loop programs only\nhelp: write the casts into them")
+        raise UserError("weights= applies to graph functions; this module has only loop programs\nhelp: write the casts into them")
     return build(source, target, schedule=schedule, check_bounds=check_bounds)
 
 

@@ -258,7 +258,7 @@ TEST(Interpret, ForeignFunctions) {
     interpret(func, args, options);
     FAIL();
   } catch (const Unsupported& error) {
-    EXPECT_EQ(error.text(), "interpreter: C function fill is not known here");
+    EXPECT_EQ(error.text(), "the interpreter does not know the C function fill");
   }
 }
 
@@ -353,7 +353,7 @@ TEST(InterpretFaults, PromisesThatLie) {
   )",
                   {A, B}),
             dedented(R"(
-    error: block B reads A[0], but its T.reads leaves the buffer out at i = 0, vi = 0
+    error: block B reads A[0], but its T.reads does not name the buffer at i = 0, vi = 0
       f.py:8:21
        8 |             B[vi] = A[vi]
          |                     ^^^^^
@@ -557,7 +557,7 @@ TEST(InterpretFaults, EndlessLoopsAreGivenUp) {
   )",
                   {floats({1}, {0})}, options),
             dedented(R"(
-    error: the program ran for more than 1000 turns of its loops
+    error: the program ran for more than 1000 loop iterations
       f.py:3:5
        3 |     while A[0] < T.float32(1):
          |     ^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -588,7 +588,7 @@ TEST(InterpretFaults, ComplexNumbers) {
     interpret(func, runtime::Args());
     FAIL();
   } catch (const Unsupported& error) {
-    EXPECT_EQ(error.render(), "unsupported: interpreter: values of dtype complex64");
+    EXPECT_EQ(error.render(), "unsupported: the interpreter does not support values of dtype complex64");
   }
 }
 

@@ -114,11 +114,11 @@ TEST(Verify, RegionThatLeavesOutABuffer) {
                 B[vi] = A[vi]
   )"),
                  R"(
-    error: block B reads A[vi], but its T.reads leaves the buffer out
+    error: block B reads A[vi], but its T.reads does not name the buffer
       f.py:8:21
        8 |             B[vi] = A[vi]
          |                     ^^^^^
-    help: add A[vi] to T.reads, or leave T.reads out to have it found
+    help: add A[vi] to T.reads, or omit T.reads to have it inferred
   )");
 }
 
@@ -134,11 +134,11 @@ TEST(Verify, RegionThatLeavesOutAnElement) {
                 B[vi] = A[vi + 1]
   )"),
                  R"(
-    error: block B reads A[vi + 1], but its T.reads says A[0:8]: dimension 0 is left at vi = 7
+    error: block B reads A[vi + 1], but its T.reads says A[0:8]: dimension 0 is exceeded at vi = 7
       f.py:6:23
        6 |             T.reads(A[0:8])
          |                       ^^^
-    help: write A[vi + 1] there, or leave T.reads out to have it found
+    help: write A[vi + 1] there, or omit T.reads to have it inferred
   )");
 }
 
@@ -154,11 +154,11 @@ TEST(Verify, RegionThatLeavesOutOneOfTwoElements) {
                 B[vi] = A[vi] + A[vi + 1]
   )"),
                  R"(
-    error: block B reads A[vi + 1], but its T.reads says A[vi]: dimension 0 is left at vi = 0
+    error: block B reads A[vi + 1], but its T.reads says A[vi]: dimension 0 is exceeded at vi = 0
       f.py:8:29
        8 |             B[vi] = A[vi] + A[vi + 1]
          |                             ^^^^^^^^^
-    help: write A[vi:vi + 2] there, or leave T.reads out to have it found
+    help: write A[vi:vi + 2] there, or omit T.reads to have it inferred
   )");
 }
 
@@ -175,11 +175,11 @@ TEST(Verify, RegionThatLeavesOutTurnsOfALoop) {
                     B[vi, j] = A[vi]
   )"),
                  R"(
-    error: block B writes B[vi, j], but its T.writes says B[vi, 0:4]: dimension 1 is left at vi = 0, j = 4
+    error: block B writes B[vi, j], but its T.writes says B[vi, 0:4]: dimension 1 is exceeded at vi = 0, j = 4
       f.py:9:17
        9 |                 B[vi, j] = A[vi]
          |                 ^^^^^^^^^^^^^^^^
-    help: write B[vi, 0:5] there, or leave T.writes out to have it found
+    help: write B[vi, 0:5] there, or omit T.writes to have it inferred
   )");
 }
 
@@ -193,7 +193,8 @@ TEST(Verify, VariablesAndBuffersOutsideOfTheirScope) {
   EXPECT_EQ(verdict(func(seq({loop(i, imm(8), store(A, float_imm(0), {i})), store(A, float_imm(1), {i})}))),
             "error: variable i is used outside of the statement that defines it");
   EXPECT_EQ(verdict(func(loop(i, imm(8), loop(i, imm(8), store(A, float_imm(0), {i}))))),
-            "error: variable i is defined here, inside of its definition\nhelp: a variable is defined once; "
+            "error: variable i is defined again, inside the scope of its definition\nhelp: a variable is "
+            "defined once; "
             "make another one");
   EXPECT_EQ(verdict(func(store(B, float_imm(0), {imm(0)}))),
             "error: buffer B is used, but nothing defines it\nhelp: allocate it with T.alloc_buffer, or make "
@@ -224,7 +225,7 @@ TEST(Verify, LoopsThatCannotRunAsTheySay) {
             A[i] = T.float32(0)
   )"),
                  R"(
-    error: loop i is bound to "threadIdx.q", which is no thread
+    error: loop i is bound to "threadIdx.q", which is not a thread
       f.py:3:5
        3 |     for i in T.thread_binding(8, thread="threadIdx.q"):
          |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -258,7 +259,8 @@ TEST(Verify, CalledFunctionsMustExist) {
     verify(module);
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_EQ(error.render(), "error: function missing is called, but the module has none of that name");
+    EXPECT_EQ(error.render(),
+              "error: function missing is called, but the module has no function of that name");
   }
 }
 

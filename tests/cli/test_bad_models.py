@@ -102,7 +102,7 @@ def test_missing_initializer(refused, save_model):
 
 
 def test_output_that_nothing_makes(refused, save_model):
-    refused(save_model([RELU], X, {"z": (FLOAT, [2, 3])}), 'error: graph output "z" is made by no node')
+    refused(save_model([RELU], X, {"z": (FLOAT, [2, 3])}), 'error: graph output "z" is not made by any node')
 
 
 def test_two_nodes_make_one_value(refused, save_model):
@@ -419,7 +419,7 @@ def test_unknown_target_from_python(save_model, tmp_path):
     ("name", "text"),
     [
         ("no/model.so", "No such file or directory\nhelp: the folder must exist and be writable"),
-        ("model.exe", 'the ending ".exe" names no format\nhelp: use .so, .o, .a, .tar, .ll, .s, .tir'),
+        ("model.exe", 'the ending ".exe" is not a known format\nhelp: use .so, .o, .a, .tar, .ll, .s, .tir'),
         ("folder.so", "it is a folder"),
     ],
 )

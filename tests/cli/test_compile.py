@@ -159,7 +159,7 @@ def test_output_of_unknown_format(command, affine, tmp_path):
     done = command("compile", affine, "-o", "model.exe")
     assert done.code == 2
     assert done.err == (
-        'error: model.exe cannot be written: the ending ".exe" names no format\nhelp: use .so, .o, .a, .tar, .ll, .s, .tir\n'
+        'error: model.exe cannot be written: the ending ".exe" is not a known format\nhelp: use .so, .o, .a, .tar, .ll, .s, .tir\n'
     )
     assert files(tmp_path) == ["model.onnx"]
 
@@ -168,7 +168,9 @@ def test_compiled_model_is_not_compiled_again(command, affine):
     command("compile", affine, "-o", "model.so")
     done = command("compile", "model.so", "-o", "again.so")
     assert done.code == 2
-    assert done.err == ('error: "model.so" is compiled already\nhelp: give the ONNX model it was made of\n')
+    assert done.err == (
+        'error: "model.so" is compiled already\nhelp: give the ONNX model it was compiled from\n'
+    )
 
 
 @pytest.mark.parametrize(

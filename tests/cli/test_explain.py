@@ -45,7 +45,7 @@ def test_refuses(command, affine):
     done = command("explain", "model.so")
     assert (done.code, done.err) == (
         2,
-        'error: "model.so" is compiled already: its schedules are gone\nhelp: give the ONNX model it was made of\n',
+        'error: "model.so" is compiled already and has no schedules\nhelp: give the ONNX model it was compiled from\n',
     )
     done = command("explain", affine, "--html", "nowhere/page.html", "--quiet")
     assert (done.code, done.err) == (

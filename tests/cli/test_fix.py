@@ -42,7 +42,7 @@ def test_a_library_takes_none(command, model):
     done = command("run", "model.so", "--fix", "n=2", "-q")
     assert (done.code, done.err) == (
         2,
-        'error: --fix has no meaning for "model.so", which is compiled already\nhelp: give the option to `tilewright compile`\n',
+        'error: --fix does not apply to "model.so", which is compiled already\nhelp: give the option to `tilewright compile`\n',
     )
 
 

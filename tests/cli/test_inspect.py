@@ -89,7 +89,7 @@ def test_library_has_no_earlier_stage(command, affine):
     assert done.code == 2
     assert done.err == (
         'error: "model.so" is compiled already: it has no stage tir\n'
-        "help: give the ONNX model it was made of, or see --stage vm\n"
+        "help: give the ONNX model it was compiled from, or see --stage vm\n"
     )
 
 
@@ -141,7 +141,7 @@ def test_schedules_of_a_library(command, affine):
     done = command("inspect", "model.so", "--schedules")
     assert done.code == 2
     assert done.err == (
-        'error: "model.so" is compiled already: its schedules are gone\nhelp: give the ONNX model it was made of\n'
+        'error: "model.so" is compiled already and has no schedules\nhelp: give the ONNX model it was compiled from\n'
     )
 
 
@@ -176,7 +176,7 @@ cannot be imported
   com.mine::Fast (fast): the operator cannot be imported
   Relu (wrong): 2 inputs, expected 1
   Reshape (reshape): REASON
-  nodes that need what these make: 1
+  nodes that need their outputs: 1
 """
 
 
@@ -228,7 +228,7 @@ def test_input_that_is_no_tensor_of_numbers(command, save_model):
     assert done.code == 0
     assert done.out.endswith(
         'cannot be imported\n  input (x): value "x" has element type STRING\n'
-        "  nodes that need what these make: 1\n"
+        "  nodes that need their outputs: 1\n"
     )
 
 
@@ -242,6 +242,4 @@ def test_opset_that_is_too_old(command, save_model, tmp_path):
     model.opset_import[0].version = 6
     onnx.save(model, tmp_path / path)
     done = command("inspect", path)
-    assert done.out.endswith(
-        "cannot be imported\n  Relu (y): the model is of opset 6, supported are 7 to 28\n"
-    )
+    assert done.out.endswith("cannot be imported\n  Relu (y): the model has opset 6, supported are 7 to 28\n")

@@ -279,7 +279,7 @@ def test_library_takes_no_compile_options(command, library):
     done = command("run", library, "--random", 0, "--opt-level", 1)
     assert done.code == 2
     assert done.err == (
-        'error: --opt-level has no meaning for "model.so", which is compiled already\n'
+        'error: --opt-level does not apply to "model.so", which is compiled already\n'
         "help: give the option to `tilewright compile`\n"
     )
 
@@ -332,7 +332,7 @@ def test_disk_that_is_full(program, command, library, tmp_path):
 def test_an_output_that_is_no_file_of_arrays(command, affine, tmp_path):
     done = command("run", affine, "--random", "0", "-o", "y.txt")
     assert (done.code, done.out) == (2, "")
-    assert done.err == 'error: "y.txt" is no file of arrays\nhelp: its name must end in .npz or .npy\n'
+    assert done.err == 'error: "y.txt" is not a file of arrays\nhelp: its name must end in .npz or .npy\n'
     assert not (tmp_path / "y.txt").exists()
 
 
@@ -366,6 +366,6 @@ def test_check_bounds_of_a_library(command, affine):
     done = command("run", "model.so", "--random", "1", "--dim", "n=5", "--check-bounds")
     assert (done.code, done.err) == (
         2,
-        'error: --check-bounds has no meaning for "model.so", which is compiled already\n'
+        'error: --check-bounds does not apply to "model.so", which is compiled already\n'
         "help: give the option to `tilewright compile`\n",
     )

@@ -266,7 +266,7 @@ def f(A: T.Buffer((8,), "float32")):
 def f(A: T.Buffer((8,), "float32")):
     A[0] = T.call_llvm_pure_intrin("float32", "llvm.fabs", A[0])
 )"),
-            "operator call_llvm_pure_intrin has no code in C");
+            "operator call_llvm_pure_intrin is not supported in C");
   EXPECT_EQ(refusal_of(R"(
 @T.prim_func
 def f(A: T.Buffer((8,), "float32")):
@@ -280,7 +280,7 @@ def f(A: T.Buffer((8,), "float32")):
 def f(A: T.Buffer((8,), "int32")):
     A[0] = T.exp(A[0])
 )"),
-            "exp of dtype int32 has no code in C\nhelp: cast to float32 first");
+            "exp of dtype int32 is not supported in C\nhelp: cast to float32 first");
   EXPECT_EQ(refusal_of(R"(
 @T.prim_func
 def f(A: T.Buffer((8,), "float32")):
@@ -291,7 +291,7 @@ def f(A: T.Buffer((8,), "float32")):
   const PrimFunc func = script::parse_func(kPrograms[0].text);
   const ir::IRModule lowered[] = {lower::lower_for_c("a.b", func)};
   EXPECT_EQ(error_of([&] { emit_c(lowered); }),
-            "function \"a.b\" cannot be written in C: the name is no identifier\n"
+            "function \"a.b\" cannot be written in C: the name is not an identifier\n"
             "help: give it a global_symbol of letters, digits and _");
 }
 
@@ -303,7 +303,7 @@ std::string refusal_of_statement(const std::string& statement) {
 
 TEST(C, RefusesCallsThatMeanNothing) {
   EXPECT_EQ(refusal_of_statement("T.evaluate(T.call_extern(\"void\", \"a b\"))"),
-            "call_extern: \"a b\" is no name of a C function");
+            "call_extern: \"a b\" is not the name of a C function");
   EXPECT_EQ(refusal_of_statement("T.evaluate(T.call_extern(\"void\", i))"),
             "call_extern: the function must be a string literal");
   EXPECT_EQ(refusal_of_statement("A[0] = T.Cast(\"float32\", T.large_uint_imm(\"uint64\", i, 1))"),
@@ -314,9 +314,9 @@ TEST(C, RefusesCallsThatMeanNothing) {
             "clz takes integers, but is given float32");
   EXPECT_EQ(refusal_of_statement("A[0] = T.Cast(\"float32\", A.data)"),
             "a value of dtype handle cannot be cast to float32");
-  EXPECT_EQ(refusal_of_statement("T.evaluate(T.break_loop())"), "break stands outside of any loop");
+  EXPECT_EQ(refusal_of_statement("T.evaluate(T.break_loop())"), "break is outside of any loop");
   EXPECT_EQ(refusal_of_statement("T.evaluate(T.call_packed(\"g\", T.Ramp(i, 1, 4)))"),
-            "C99 has no vectors, which int32x4 is");
+            "C99 has no vectors such as int32x4");
 }
 
 class CPrograms : public testing::TestWithParam<Program> {};

@@ -382,7 +382,7 @@ TEST(Llvm, UnknownCpuTripleAndFeature) {
       error_of([] { native_target(target::parse_target("llvm -mtriple=x86_64-linux-gnu -mcpu=zen99")); }),
       "target llvm: x86_64-unknown-linux-gnu has no CPU \"zen99\"");
   EXPECT_EQ(error_of([] { native_target(target::parse_target("llvm -mtriple=pdp11-unix")); }),
-            "target llvm: no code can be made for -mtriple=pdp11-unix");
+            "target llvm: cannot generate code for -mtriple=pdp11-unix");
   EXPECT_EQ(error_of([] { native_target(target::parse_target("llvm -mattr=avx512f")); }),
             "target llvm: feature \"avx512f\" of -mattr must begin with + or -");
 }

@@ -113,18 +113,19 @@ TEST_F(Driver, WhatCannotBeLoadedIsNamed) {
     return error_of([&] { load(at(name)); });
   };
   EXPECT_EQ(error_of([&] { load(at("x.o")); }), "cannot load " + at("x.o") + ": the file cannot be read");
-  EXPECT_EQ(error("y.o", "text"), "cannot load " + at("y.o") + ": it is no object file of this machine");
+  EXPECT_EQ(error("y.o", "text"), "cannot load " + at("y.o") + ": it is not an object file for this machine");
   export_library(build(two_functions(), target::parse_target("llvm -mtriple=aarch64-linux-gnu")), at("m.o"));
   EXPECT_EQ(error_of([&] { load(at("m.o")); }),
-            "cannot load " + at("m.o") + ": it is no object file of this machine");
+            "cannot load " + at("m.o") + ": it is not an object file for this machine");
   EXPECT_EQ(error("y.tar", std::string(600, 'x')),
-            "cannot load " + at("y.tar") + ": it is no tar archive, or damaged");
+            "cannot load " + at("y.tar") + ": it is not a tar archive, or damaged");
   const std::string archive = write_tar({{"readme.txt", "no code"}});
   EXPECT_EQ(error("z.tar", archive), "cannot load " + at("z.tar") + ": there is no object file (.o) in it");
   EXPECT_EQ(error("w.tar", archive.substr(0, 515)), "cannot load " + at("w.tar") + ": it ends within a file");
-  EXPECT_EQ(error("y.a", "text"), "cannot load " + at("y.a") + ": it is no archive of objects, or damaged");
+  EXPECT_EQ(error("y.a", "text"),
+            "cannot load " + at("y.a") + ": it is not an archive of objects, or damaged");
   EXPECT_EQ(error("z.a", "!<arch>\nlib0.o/         0           0     0     644     99999     `\nshort"),
-            "cannot load " + at("z.a") + ": it is no archive of objects, or damaged");
+            "cannot load " + at("z.a") + ": it is not an archive of objects, or damaged");
   EXPECT_EQ(error("w.a", "!<arch>\n"), "cannot load " + at("w.a") + ": there is no object file (.o) in it");
   const std::string kernel = "define i32 @__tvm_ffi_f() {\n  ret i32 0\n}\n";
   EXPECT_EQ(error("y.ll", kernel + "define i32 @g("), at("y.ll") + ": line 4: expected type");
@@ -176,7 +177,7 @@ TEST_F(Driver, PathThatCannotBeWritten) {
   EXPECT_EQ(error_of([&] { export_library(module, at("no/such/m.so")); }),
             at("no/such/m.so") + " cannot be written: No such file or directory");
   EXPECT_EQ(error_of([&] { export_library(module, at("m.exe")); }),
-            at("m.exe") + " cannot be written: the ending \".exe\" names no format");
+            at("m.exe") + " cannot be written: the ending \".exe\" is not a known format");
   fs::create_directory(at("d.so"));
   EXPECT_EQ(error_of([&] { export_library(module, at("d.so")); }),
             at("d.so") + " cannot be written: it is a folder");
@@ -263,12 +264,12 @@ TEST_F(Driver, TargetCRefusesWhatCCannotSay) {
       PrimFuncNode::make(std::vector<Var>{make_var("a", DataType::handle())}, std::vector<Buffer>{a},
                          store(a, make_const(a->dtype, 1), {imm(0)}));
   EXPECT_EQ(error_of([&] { build(func, c99()); }),
-            "main: buffer A has elements of dtype int4x2, vectors of parts of bytes");
+            "main: buffer A has elements of dtype int4x2, vectors of elements narrower than a byte");
 }
 
 TEST_F(Driver, TargetCRefusesWhatNoCompilerServes) {
   EXPECT_EQ(error_of([] { build(add(1), target::parse_target("c -mattr=+avx")); }),
-            "target c: -mattr has no meaning for a C compiler");
+            "target c: -mattr does not apply to a C compiler");
   // the compiler's own words follow
   EXPECT_THAT(error_of([] { build(add(1), target::parse_target("c -mcpu=zen99")); }),
               testing::ContainsRegex("^target c: the C compiler .* failed: .*zen99"));
@@ -276,7 +277,7 @@ TEST_F(Driver, TargetCRefusesWhatNoCompilerServes) {
             "target c: -opt-level must be 0..3, but is 4");
   const runtime::Module module = build(add(1), target::parse_target("c -mtriple=aarch64-linux-gnu"));
   EXPECT_EQ(error_of([&] { export_library(module, at("m.so")); }),
-            "target c: the C compiler here makes no code for aarch64-linux-gnu");
+            "target c: this C compiler does not generate code for aarch64-linux-gnu");
   EXPECT_EQ(num_files(), 0u);
 }
 

@@ -96,9 +96,9 @@ TEST(MatrixTilesRefused, NestsOfOtherForms) {
   };
   const auto refused = [](std::string_view reason) { return fmt::format("matrix_tiles: {}", reason); };
   EXPECT_EQ(refusal_of(nest_of(grid, "C[i, j] = C[i, j] + 1")),
-            refused("the statement is no sum of products"));
+            refused("the statement is not a sum of products"));
   EXPECT_EQ(refusal_of(nest_of(grid, "C[i, j] = C[i, j] + C[i + 16, j] * C[j + 32, i]")),
-            refused("the factors are no converted elements"));
+            refused("the factors are not converted elements"));
   EXPECT_EQ(refusal_of(nest_of(
                 grid,
                 "F[i, j] = F[i, j] + T.Cast(\"float32\", A[i, x * 32 + k * 4 + g]) * T.Cast(\"float32\", "
@@ -108,17 +108,17 @@ TEST(MatrixTilesRefused, NestsOfOtherForms) {
             refused("columns are not stored in groups"));
   EXPECT_EQ(
       refusal_of(nest_of("i, j, k, g in T.grid(16, 32, 8, 4)", sum("i, j", "i, k * 4 + g", "x + k, j, g"))),
-      refused("no loop is one over columns"));
+      refused("there is no loop over columns"));
   EXPECT_EQ(
       refusal_of(nest_of("i, j, k, g in T.grid(32, 16, 8, 4)", sum("i, j", "i, k * 4 + g", "x + k, j, g"))),
-      refused("no loop is one over rows"));
+      refused("there is no loop over rows"));
   EXPECT_EQ(refusal_of(nest_of("i, j, g in T.grid(16, 16, 4)", sum("i, j", "i, x + g", "x, j, g"))),
-            refused("no loop is one over groups"));
+            refused("there is no loop over groups"));
   EXPECT_EQ(refusal_of(
                 nest_of("i, j, k in T.grid(16, 16, 8)", sum("i, j", "i, x * 32 + k * 4", "x * 8 + k, j, 0"))),
-            refused("no loop is one over the elements of a group"));
+            refused("there is no loop over the elements of a group"));
   EXPECT_EQ(refusal_of(nest_of(grid, sum("i * x, j", "i, k * 4 + g", "x + k, j, g"))),
-            refused("the turns of loop x are no constant number of elements apart"));
+            refused("the iterations of loop x are not a constant number of elements apart"));
   EXPECT_EQ(refusal_of(nest_of("y, i, j, k, g in T.grid(4, 16, 16, 8, 4)",
                                sum("y * 16 + i, x * 16 + j", "y * 16 + i, k * 4 + g", "k, x * 16 + j, g"))),
             refused("it needs more than 8 tile registers"));
@@ -130,13 +130,13 @@ TEST(MatrixTilesRefused, NestsOfOtherForms) {
             refused("loop y over results has no constant range from 0"));
   EXPECT_EQ(refusal_of(
                 nest_of(grid, sum("i, j", "i, k * 4 + g", "k, j, g") + "; F[i, j] = F[i, j] + T.float32(1)")),
-            refused("a loop has other statements than the sum"));
+            refused("a loop contains other statements than the sum"));
   EXPECT_EQ(refusal_of(nest_of(grid,
                                "C[i, j] = C[i, j] + T.Cast(\"int32\", D[i, k * 4 + g]) * "
                                "T.Cast(\"int32\", B[x * 8 + k, j, g])")),
             refused("a factor lies in the memory of the sums"));
   EXPECT_EQ(refusal_of(nest_of(grid, sum("i, j", "i, C[0, 0] + k * 4 + g", "x * 8 + k, j, g"))),
-            refused("where a factor lies depends on the sums"));
+            refused("the position of a factor depends on the sums"));
 }
 
 // The loops over terms may take any way through memory: here lines of 8 groups, 64 rows apart.

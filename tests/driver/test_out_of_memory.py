@@ -77,7 +77,7 @@ def f(A: T.Buffer((16,), "float32")):
     x86 = "llvm -mtriple=x86_64-linux-gnu -mcpu="
     for _ in range(20):
         with pytest.raises(
-            tilewright.Unsupported, match="LLVM cannot make this code: Do not know how to split"
+            tilewright.Unsupported, match="LLVM cannot compile this code: Do not know how to split"
         ):
             tilewright.build(func, x86 + "x86-64")
     assert "vmaxps" in tilewright.build(func, x86 + "skylake").get_source("asm")

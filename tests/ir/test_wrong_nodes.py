@@ -15,8 +15,8 @@ ShapeOf = tilewright._core.relax_shape
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: VarBinding(var=None), "relax.VarBinding: a binding has a variable and a value"),
-        (lambda: VarBinding(var=X, value=None), "relax.VarBinding: a binding has a variable and a value"),
+        (lambda: VarBinding(var=None), "relax.VarBinding: a binding needs a variable and a value"),
+        (lambda: VarBinding(var=X, value=None), "relax.VarBinding: a binding needs a variable and a value"),
         (lambda: PlainBlock([None]), "argument bindings (in order) holds None at 0"),
         (
             lambda: ShapeOf([3, None]),
@@ -37,7 +37,7 @@ ShapeOf = tilewright._core.relax_shape
         ),
         (
             lambda: tilewright.IRModule({}).with_attr("k", {1: 2}),
-            "k: attributes have names, but one is a Python int",
+            "k: attribute names must be strings, but one is a Python int",
         ),
     ],
 )

@@ -118,7 +118,7 @@ TEST(PackElements, WhatHasNoFormInBytesIsRefused) {
     def main(A: T.Buffer((8,), "int4")):
         A[0:4] = T.Broadcast(T.int4(1), 4)
   )"),
-            "unsupported: buffer A: a vector of int4 is stored, of which each shares its byte\n"
+            "unsupported: buffer A: a vector of int4 is stored, whose elements share bytes\n"
             "  f.py:3:5\n"
             "   3 |     A[0:4] = T.Broadcast(T.int4(1), 4)\n"
             "     |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
@@ -128,14 +128,14 @@ TEST(PackElements, WhatHasNoFormInBytesIsRefused) {
     def main(A: T.Buffer((8,), "int4x8")):
         A[0] = A[1]
   )"),
-            "unsupported: buffer A has elements of dtype int4x8, vectors of parts of bytes\n"
+            "unsupported: buffer A has elements of dtype int4x8, vectors of elements narrower than a byte\n"
             "help: make it one of int4 with another dimension");
   EXPECT_EQ(refusal_of(R"(
     @T.prim_func
     def main(A: T.Buffer((8,), "int4"), B: T.Buffer((8,), "int4")):
         A[0] = T.popcount(B[0])
   )"),
-            "unsupported: popcount has no code for int4\n"
+            "unsupported: popcount is not supported for int4\n"
             "  f.py:3:12\n"
             "   3 |     A[0] = T.popcount(B[0])\n"
             "     |            ^^^^^^^^^^^^^^^^\n"
@@ -145,7 +145,7 @@ TEST(PackElements, WhatHasNoFormInBytesIsRefused) {
     def main(A: T.Buffer((8,), "int4"), x: T.int4):
         A[0] = x
   )"),
-            "unsupported: parameter x is a number of dtype int4, which has no code\n"
+            "unsupported: parameter x is a scalar of dtype int4, which is not supported\n"
             "  f.py:2:37\n"
             "   2 | def main(A: T.Buffer((8,), \"int4\"), x: T.int4):\n"
             "     |                                     ^\n"

@@ -37,6 +37,6 @@ def f(A: T.Buffer((4,), 'int32'), k: T.{size}):
     with pytest.raises(tilewright.UserError) as caught:
         f(a, bad)
     assert str(caught.value) == (
-        f"error: a buffer of {num_bytes} bytes is allocated: an extent is below 0, or the product of all too large\n"
+        f"error: cannot allocate a buffer of {num_bytes} bytes: an extent is negative, or the product of all is too large\n"
         "help: guard the allocation with T.max(extent, 0), or call with other values"
     )

@@ -148,7 +148,7 @@ def test_an_executable_from_bytes_has_no_modules(executable, name):
         getattr(found, name)
     assert str(error.value).startswith("error: ")
     assert str(error.value).endswith(
-        "carries code, and not the modules that it was made of\nhelp: ask the executable that tilewright.compile gave"
+        "only contains code, not the modules it was compiled from\nhelp: ask the executable that tilewright.compile returned"
     )
 
 

@@ -276,7 +276,7 @@ def test_what_is_no_argument(value, text):
         ),
         (
             lambda: tilewright.Schedule(script.parse(COPY)).get(3),
-            "error: get: a Python int is no handle\n"
+            "error: get: a Python int is not a handle\n"
             'help: pass what a step of a schedule returned, e.g. sch.get(sch.get_block("C"))',
         ),
         (
@@ -308,9 +308,9 @@ def test_what_is_no_argument(value, text):
         ),
         (
             lambda: tilewright.tensor([[1], [2, 3]]),
-            "error: a Python list is no tensor: its rows have different lengths",
+            "error: a Python list is not a tensor: its rows have different lengths",
         ),
-        (lambda: tilewright.tensor(int), "error: a Python type is no tensor"),
+        (lambda: tilewright.tensor(int), "error: a Python type is not a tensor"),
         (
             lambda: tilewright.empty(3).copy_to(3),
             "error: copy_to: the target is a Python int, expected a tensor",

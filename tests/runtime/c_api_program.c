@@ -54,14 +54,14 @@ static void describe_model(const TilewrightModule* model) {
   EXPECT(tilewright_module_num_functions(model, &count) == 0 && count == 1);
   EXPECT(tilewright_module_function_name(model, 0, &name) == 0 && strcmp(name, "main") == 0);
   EXPECT(tilewright_module_function_name(model, 1, &name) == -1);
-  EXPECT_MESSAGE("error: there is no function 1 of 1");
+  EXPECT_MESSAGE("error: function 1 does not exist: there are 1");
   EXPECT(tilewright_module_num_parameters(model, "main", &count) == 0 && count == 1);
   EXPECT(tilewright_module_parameter(model, "main", 0, &description) == 0);
   EXPECT(strcmp(description.name, "x") == 0 && strcmp(description.type, "float32[n, 7]") == 0);
   EXPECT(tilewright_module_num_results(model, "main", &count) == 0 && count == 2);
   EXPECT(tilewright_module_result(model, "main", 1, &description) == 0 && strcmp(description.name, "z") == 0);
   EXPECT(tilewright_module_result(model, "main", 2, &description) == -1);
-  EXPECT_MESSAGE("error: there is no result 2 of 2");
+  EXPECT_MESSAGE("error: result 2 does not exist: there are 2");
 }
 
 static void call_kernels(const TilewrightModule* model) {
@@ -101,7 +101,7 @@ static void lend_tensors(void) {
   EXPECT(tilewright_tensor_create(shape, -1, kFloat, &view) == -1);
   EXPECT_MESSAGE("error: ndim is -1, expected 0 to 64");
   EXPECT(tilewright_tensor_create(shape, 2, (DLDataType){2, 0, 1}, &view) == -1);
-  EXPECT_MESSAGE("error: dtype has 0 bits and 1 lanes");
+  EXPECT_MESSAGE("error: invalid dtype of 0 bits and 1 lanes");
   EXPECT(num_released == 1);
   EXPECT(tilewright_tensor_info(NULL) == NULL);
   tilewright_tensor_free(NULL);

@@ -240,24 +240,24 @@ TEST(DLPack, RefusedTensorsAreGivenBack) {
   EXPECT_EQ(lender.num_deleted, 1);
   lender.managed.version.major = 1;
   lender.managed.dl_tensor.ndim = -1;
-  EXPECT_ERROR(Tensor::from_dlpack(&lender.managed), "error: dlpack: a tensor of -1 dimensions");
+  EXPECT_ERROR(Tensor::from_dlpack(&lender.managed), "error: dlpack: invalid tensor of -1 dimensions");
   lender.managed.dl_tensor.ndim = 2;
   lender.shape[0] = -5;
   EXPECT_ERROR(Tensor::from_dlpack(&lender.managed),
                "error: dlpack: shape [-5, 7] has the negative dimension -5");
   lender.shape[0] = 5;
   lender.managed.dl_tensor.data = nullptr;
-  EXPECT_ERROR(Tensor::from_dlpack(&lender.managed), "error: dlpack: a tensor [5, 7] without data");
+  EXPECT_ERROR(Tensor::from_dlpack(&lender.managed), "error: dlpack: invalid tensor [5, 7] without data");
   lender.managed.dl_tensor.shape = nullptr;
   EXPECT_ERROR(Tensor::from_dlpack(&lender.managed),
-               "error: dlpack: a tensor of 2 dimensions without a shape");
+               "error: dlpack: invalid tensor of 2 dimensions without a shape");
   lender.managed.dl_tensor.dtype.lanes = 0;
   lender.managed.dl_tensor.shape = lender.shape;
-  EXPECT_ERROR(Tensor::from_dlpack(&lender.managed), "error: dlpack: a dtype of 32 bits and 0 lanes");
+  EXPECT_ERROR(Tensor::from_dlpack(&lender.managed), "error: dlpack: invalid dtype of 32 bits and 0 lanes");
   lender.managed.flags = DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED;
-  EXPECT_ERROR(
-      Tensor::from_dlpack(&lender.managed),
-      "unsupported: dlpack: elements narrower than a byte are padded\nhelp: pass them packed, or as int8");
+  EXPECT_ERROR(Tensor::from_dlpack(&lender.managed),
+               "unsupported: dlpack: padded elements narrower than a byte are not supported\nhelp: pass them "
+               "packed, or as int8");
   EXPECT_EQ(lender.num_deleted, 7);
   EXPECT_ERROR(Tensor::from_dlpack(static_cast<DLManagedTensor*>(nullptr)),
                "error: dlpack: no tensor was given");

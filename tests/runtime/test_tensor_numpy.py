@@ -56,7 +56,7 @@ def test_torch_tensors_that_cannot_be_shared():
         with pytest.raises(tw.UserError) as error:
             tw.runtime.tensor(value)
         assert str(error.value) == (
-            f"error: a Python Tensor gives its elements to nobody: {reason}\nhelp: {help}"
+            f"error: a Python Tensor does not share its elements: {reason}\nhelp: {help}"
         )
 
 

@@ -240,9 +240,9 @@ TEST(VirtualMachine, ScalarsAndShapesFromTensors) {
   const int8_t negative = -5;
   EXPECT_EQ(vm("main", Tensor::copy_of(&negative, 1, Shape{1}, DataType::int_(8))).as_int(), -5);
   EXPECT_EQ(vm("main", true).as_int(), 1);
-  EXPECT_ERROR(vm("main", tensor(Shape{}, 1)), "error: main: float32[] is no single integer or bool");
+  EXPECT_ERROR(vm("main", tensor(Shape{}, 1)), "error: main: float32[] is not a single integer or bool");
   EXPECT_ERROR(vm("main", Tensor::zeros(Shape{2}, kInt32)),
-               "error: main: int32[2] is no single integer or bool");
+               "error: main: int32[2] is not a single integer or bool");
   EXPECT_ERROR(vm("main", "text"), "error: main: a string was given where an integer or bool is needed");
 
   const VirtualMachine shapes = machine({"x"}, [](FunctionBuilder& main) {
@@ -255,8 +255,9 @@ TEST(VirtualMachine, ScalarsAndShapesFromTensors) {
             "tuple(shape[5, 7], shape[2], shape[7, 3])");
   EXPECT_ERROR(shapes("main", Tensor::copy_of(data, 8, Shape{1}, kInt64)),
                "error: main: shape[5] has no dimension 1");
-  EXPECT_ERROR(shapes("main", tensor(Shape{1}, 1)), "error: main: float32[1] is no single integer or bool");
-  EXPECT_ERROR(shapes("main", tensor(Shape{1, 1}, 1)), "error: main: float32[1, 1] is no shape");
+  EXPECT_ERROR(shapes("main", tensor(Shape{1}, 1)),
+               "error: main: float32[1] is not a single integer or bool");
+  EXPECT_ERROR(shapes("main", tensor(Shape{1, 1}, 1)), "error: main: float32[1, 1] is not a shape");
 }
 
 TEST(VirtualMachine, BranchesOnBools) {
@@ -361,8 +362,8 @@ TEST(VirtualMachine, EndlessRecursionIsAnError) {
   main.ret(main.call_function(self, {}));
   builder.add(main.finish());
   const VirtualMachine vm(builder.finish(), Module());
-  EXPECT_ERROR(vm("main"), "error: main: functions call each other more than 1000 deep");
-  EXPECT_ERROR(vm("main"), "error: main: functions call each other more than 1000 deep");
+  EXPECT_ERROR(vm("main"), "error: main: calls are nested more than 1000 deep");
+  EXPECT_ERROR(vm("main"), "error: main: calls are nested more than 1000 deep");
 }
 
 TEST(VirtualMachine, ArenaTensorsAndConstantsAreCopiedOut) {

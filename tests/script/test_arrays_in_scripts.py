@@ -12,7 +12,7 @@ WEIGHT = np.random.default_rng(0).random((3, 500), "float32")
 
 
 def test_product_by_an_array():
-    """Found: a Python numpy.ndarray has no meaning in a program."""
+    """Found: a Python numpy.ndarray cannot be used in a program."""
 
     @R.function
     def main(x: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 500), "float32"):

@@ -31,7 +31,8 @@ class Values {
 
   void set(const Var& var, const PrimExpr& value) {
     if (!known_.contains(var.get()))
-      throw UserError("specialize: {} is no parameter, and no variable of the shapes of one", var->name_hint);
+      throw UserError("specialize: {} is neither a parameter nor a variable in the shape of one",
+                      var->name_hint);
     if (value->dtype != var->dtype)
       throw UserError("specialize: {} is {}, its value {}", var->name_hint, var->dtype.str(),
                       value->dtype.str());
@@ -78,9 +79,9 @@ PrimFunc specialize(const PrimFunc& func, const std::vector<std::pair<Var, Objec
     const Buffer own = func->buffer_of(var.get());
     const auto* buffer = value.as<BufferNode>();
     if (own && !buffer)
-      throw UserError("specialize: {} is a buffer, its value is not", own->name)
+      throw UserError("specialize: {} is a buffer, but its value is not", own->name)
           .help("give a buffer of the wanted shape, or values for the variables of its shape");
-    if (buffer && !own) throw UserError("specialize: {} is no buffer, its value is", var->name_hint);
+    if (buffer && !own) throw UserError("specialize: {} is not a buffer, but its value is", var->name_hint);
     if (buffer)
       match_buffers(values, own, Buffer(buffer));
     else

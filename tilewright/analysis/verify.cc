@@ -39,7 +39,7 @@ bool is_scalable(const PrimExpr& extent) {
 
 void Verifier::define(const VarNode* var, const ObjectRef& where) {
   if (!variables_.insert(var).second)
-    throw UserError(where, "variable {} is defined here, inside of its definition", var->name_hint)
+    throw UserError(where, "variable {} is defined again, inside the scope of its definition", var->name_hint)
         .help("a variable is defined once; make another one");
   ever_defined_.insert(var);
 }
@@ -49,14 +49,14 @@ void Verifier::define(const BufferNode* buffer, bool with_data, const ObjectRef&
   for (const PrimExpr& stride : buffer->strides) expr(stride);
   expr(buffer->elem_offset);
   if (!buffers_.insert(buffer).second)
-    throw UserError(where, "buffer {} is defined here, inside of its definition", buffer->name);
+    throw UserError(where, "buffer {} is defined again, inside the scope of its definition", buffer->name);
   ever_buffers_.insert(buffer);
   check_storage_scope(buffer->scope());
   if (!buffer->strides.empty() && buffer->strides.size() != buffer->shape.size())
     throw UserError(where, "buffer {} has {}, but {} strides", buffer->name,
                     count_text(buffer->shape.size(), "dimension"), buffer->strides.size());
   if (!buffer->data->dtype.is_handle())
-    throw UserError(where, "buffer {} lies at {}, which is {}, expected a handle", buffer->name,
+    throw UserError(where, "buffer {} has pointer {} of dtype {}, expected a handle", buffer->name,
                     buffer->data->name_hint, buffer->data->dtype.str());
   if (!with_data) return use(buffer->data.get(), where);
   if (!variables_.insert(buffer->data.get()).second)
@@ -135,7 +135,7 @@ void Verifier::loop(const ForNode* loop) {
         .help("split it by a constant and vectorize the inner loop");
   if (loop->for_kind == ForKind::kThreadBinding) {
     if (!is_thread_tag(loop->thread_tag))
-      throw UserError(loop, "loop {} is bound to \"{}\", which is no thread", name, loop->thread_tag)
+      throw UserError(loop, "loop {} is bound to \"{}\", which is not a thread", name, loop->thread_tag)
           .help("threads are blockIdx.x, .y, .z, threadIdx.x, .y, .z and vthread.x, .y, .z");
     if (!is_zero(loop->min))
       throw UserError(loop, "loop {} over {} starts at {}, expected 0", name, loop->thread_tag,
@@ -218,7 +218,7 @@ void Verifier::stmt(const Stmt& stmt) {
     this->stmt(node->body);
     forget(node->buffer.get(), false);
   } else {
-    throw UserError(stmt, "a block can stand only at its place, in a BlockRealize");
+    throw UserError(stmt, "a Block can only appear inside a BlockRealize");
   }
 }
 
@@ -252,7 +252,7 @@ void verify(const IRModule& module, const VerifyOptions& options) {
     verify(ref_as<PrimFuncNode>(func), options);
     walk(func, [&](const CallNode* call) {
       if (const auto* callee = call->op.as<GlobalVarNode>(); callee && !module->find(callee->name_hint))
-        throw UserError(call, "function {} is called, but the module has none of that name",
+        throw UserError(call, "function {} is called, but the module has no function of that name",
                         callee->name_hint);
     });
   }

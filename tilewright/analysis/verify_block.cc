@@ -189,21 +189,21 @@ void Verifier::promise(const BlockNode* block, const BufferRegion& access,
   if (same.empty() && is_said_of_pointer(block, access->buffer, is_write)) return;
   if (same.empty())
     throw UserError(first_access(access->buffer, block, is_write),
-                    "block {} {} {}, but its {} leaves the buffer out", block->name_hint, verb,
+                    "block {} {} {}, but its {} does not name the buffer", block->name_hint, verb,
                     region_text(access), function)
-        .help("add {} to {}, or leave {} out to have it found", region_text(access), function, function);
+        .help("add {} to {}, or omit {} to have it inferred", region_text(access), function, function);
   if (same.size() > 1 || region_covers(same[0], access) || has_conditions(block)) return;
   for (size_t dim = 0; dim < access->region.size(); ++dim) {
     const Range &said = same[0]->region[dim], &done = access->region[dim];
-    if (!is_one(done->extent)) continue;  // a range may be wider than what is accessed
+    if (!is_one(done->extent)) continue;  // a range may be wider than the accesses
     PrimExpr inside =
         logical_and(said->min <= done->min, done->min + done->extent <= said->min + said->extent);
     const auto corner = corner_against(inside, nullptr, ranges_);
     if (!corner) continue;
     throw UserError(place_of(same[0], block),
-                    "block {} {} {}, but its {} says {}: dimension {} is left at {}", block->name_hint, verb,
-                    region_text(access), function, region_text(same[0]), dim, values_text(*corner))
-        .help("write {} there, or leave {} out to have it found", region_text(access), function);
+                    "block {} {} {}, but its {} says {}: dimension {} is exceeded at {}", block->name_hint,
+                    verb, region_text(access), function, region_text(same[0]), dim, values_text(*corner))
+        .help("write {} there, or omit {} to have it inferred", region_text(access), function);
   }
   each_access(block, block->body, same[0], access, is_write);
 }
@@ -223,11 +223,11 @@ void Verifier::each_access(const BlockNode* block, const Stmt& stmt, const Buffe
       std::vector<Range> place;
       for (const PrimExpr& index : indices) place.push_back(make_range(index, imm(1, index->dtype)));
       const std::string_view function = is_write ? "T.writes" : "T.reads";
-      throw UserError(ObjectRef(where), "block {} {} {}, but its {} says {}: dimension {} is left at {}",
+      throw UserError(ObjectRef(where), "block {} {} {}, but its {} says {}: dimension {} is exceeded at {}",
                       block->name_hint, is_write ? "writes" : "reads",
                       region_text(BufferRegionNode::make(said->buffer, place)), function, region_text(said),
                       dim, values_text(*corner))
-          .help("write {} there, or leave {} out to have it found", region_text(all), function);
+          .help("write {} there, or omit {} to have it inferred", region_text(all), function);
     }
   };
   walk(

@@ -169,7 +169,8 @@ std::function<void()> add(CLI::App& app) {
   add_input_options(app, options->input, "a .npz or .npy with the inputs; default: random from seed 0");
   app.add_option("--repeat,-n", options->repeat, "timed calls; default: for one second, at least 10")
       ->check(CLI::Range(1, 1'000'000));
-  app.add_option("--warmup", options->warmup, "calls before; default 3")->check(CLI::Range(0, 1'000'000));
+  app.add_option("--warmup", options->warmup, "untimed calls before; default 3")
+      ->check(CLI::Range(0, 1'000'000));
   app.add_flag("--json", options->is_json, "print the result as JSON; times are in seconds");
   return [options] { run(*options); };
 }

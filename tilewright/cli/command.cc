@@ -16,7 +16,7 @@ std::string target_doc() {
   std::vector<std::string_view> names;
   for (const driver::TargetInfo* info : driver::all_targets()) names.push_back(info->name);
   return fmt::format(
-      "what code is made for, one of {} with attributes, e.g. \"llvm -mcpu=skylake\"; default llvm",
+      "the target of code generation, one of {} with attributes, e.g. \"llvm -mcpu=skylake\"; default llvm",
       fmt::join(names, ", "));
 }
 
@@ -31,18 +31,20 @@ CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char*
                      "0 one kernel for each operator, 1 also fold constants, 2 also fuse kernels, "
                      "3 also change rounding; default 2");
   flags.opt_level->check(CLI::Range(0, 3));
-  flags.precision = app.add_option("--precision", options.precision, "of products of float32; default exact");
+  flags.precision = app.add_option("--precision", options.precision, "of float32 products; default exact");
   flags.precision->check(CLI::IsMember({"exact", "bf16", "bf16x3", "bf16x6", "bf16x9"}));
   flags.weights =
       app.add_option("--weights", options.weights,
-                     "what constant weights of matmuls are rounded to where reading them takes the "
-                     "time; default float32: not at all");
+                     "the dtype that constant weights of matmuls are rounded to where reading them "
+                     "limits the speed; default float32: no rounding");
   flags.weights->check(CLI::IsMember({"float32", "int8", "int4"}));
-  flags.fix = app.add_option("--fix", options.fixed_dims,
-                             "makes an open dimension of the inputs a number, e.g. batch=1, or x.0=1 of one "
-                             "without a name; default: all stay open");
-  flags.check_bounds = app.add_flag("--check-bounds", options.check_bounds,
-                                    "check each access of memory that is not proved to be right; slow");
+  flags.fix =
+      app.add_option("--fix", options.fixed_dims,
+                     "set an open dimension of the inputs to a number, e.g. batch=1, or x.0=1 for one "
+                     "without a name; default: all stay open");
+  flags.check_bounds =
+      app.add_flag("--check-bounds", options.check_bounds,
+                   "check at run time each memory access that is not proved to be in bounds; slow");
   app.add_option("--threads,--num-threads", options.num_threads, "threads to use; default all CPUs")
       ->check(CLI::Range(1, runtime::kMaxThreads));
   app.add_flag("--quiet,-q", options.is_quiet, "no progress lines");
@@ -54,7 +56,7 @@ void require_onnx_for(const CompileFlags& flags, const ModelOptions& options) {
   for (const CLI::Option* option :
        {flags.target, flags.opt_level, flags.precision, flags.weights, flags.fix, flags.check_bounds}) {
     if (option->count() > 0)
-      throw UserError("{} has no meaning for \"{}\", which is compiled already", option->get_name(),
+      throw UserError("{} does not apply to \"{}\", which is compiled already", option->get_name(),
                       options.path)
           .help("give the option to `tilewright compile`");
   }
@@ -62,8 +64,8 @@ void require_onnx_for(const CompileFlags& flags, const ModelOptions& options) {
 
 void require_schedules(const ModelOptions& options) {
   if (is_library(options.path))
-    throw UserError("\"{}\" is compiled already: its schedules are gone", options.path)
-        .help("give the ONNX model it was made of");
+    throw UserError("\"{}\" is compiled already and has no schedules", options.path)
+        .help("give the ONNX model it was compiled from");
 }
 
 void add_input_options(CLI::App& app, InputOptions& options, const char* input_doc) {

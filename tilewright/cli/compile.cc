@@ -48,7 +48,7 @@ void run(const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   if (is_library(options.model.path))
     throw UserError("\"{}\" is compiled already", options.model.path)
-        .help("give the ONNX model it was made of");
+        .help("give the ONNX model it was compiled from");
   runtime::set_num_threads(options.model.num_threads);
   // find all errors of the command line before the model is read
   driver::require_export_format(driver::make_generator(target::parse_target(options.model.target)),
@@ -72,9 +72,9 @@ void run(const Options& options) {
 std::function<void()> add(CLI::App& app) {
   auto options = std::make_shared<Options>();
   add_model_options(app, options->model, "an ONNX file");
-  app.add_option(
-         "--output,-o", options->output,
-         "the file to write; its ending says as what: .so (to load and run), .o, .a, or a text, e.g. .ll, .s")
+  app.add_option("--output,-o", options->output,
+                 "the file to write; its ending selects the format: .so (to load and run), .o, .a, or a "
+                 "text, e.g. .ll, .s")
       ->required();
   app.add_flag("--force,-f", options->is_forced, "replace the output if it exists");
   app.add_flag("--json", options->is_json, "print the result as JSON");

@@ -58,7 +58,7 @@ void run(const Options& options) {
   const driver::Generator generator = driver::make_generator(target::parse_target(options.target));
   const std::vector<target::FeatureRow> rows = generator.features.rows(generator.feature_sources);
   if (options.calibrates && !generator.is_host)
-    throw UserError("{} is not this machine, which alone can be measured", generator.machine)
+    throw UserError("{} is not this machine, the only one that can be measured", generator.machine)
         .help("leave out --calibrate");
   std::optional<explain::Peaks> peaks;  // stored for `explain`
   if (options.calibrates) peaks = explain::peaks_of_machine(true);
@@ -73,16 +73,16 @@ void run(const Options& options) {
 
 std::function<void()> add(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("--target", options->target, "what code is made for; default llvm, this machine");
+  app.add_option("--target", options->target, "the target of code generation; default llvm, this machine");
   app.add_flag("--calibrate", options->calibrates,
-               "measure how fast this machine computes and reads, and keep it for explain");
-  app.add_flag("--json", options->is_json, "print what is known as JSON");
+               "measure how fast this machine computes and reads, and store it for explain");
+  app.add_flag("--json", options->is_json, "print the description as JSON");
   return [options] { run(*options); };
 }
 
 }  // namespace
 
-const Command doctor_command = {"doctor", "say what is known of a machine, and from where", R"(examples:
+const Command doctor_command = {"doctor", "show the description of a machine with its sources", R"(examples:
   tilewright doctor
   tilewright doctor --calibrate
   tilewright doctor --target "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-v1"

@@ -48,8 +48,8 @@ std::function<void()> add(CLI::App& app) {
   auto options = std::make_shared<Options>();
   add_model_options(app, options->model, "an ONNX file");
   add_input_options(app, options->input, "a .npz or .npy with the inputs; default: random from seed 0");
-  app.add_option("--kernel", options->kernel, "all of one kernel, with the steps of its schedule");
-  app.add_option("--details", options->num_details, "of how many kernels to say what limits them; default 5")
+  app.add_option("--kernel", options->kernel, "show one kernel in full, with the steps of its schedule");
+  app.add_option("--details", options->num_details, "number of kernels to explain in detail; default 5")
       ->check(CLI::Range(0, 1'000'000));
   app.add_option("--html", options->html,
                  "also write a page with the roofline plot and the time line of a call");
@@ -60,7 +60,7 @@ std::function<void()> add(CLI::App& app) {
 
 }  // namespace
 
-const Command explain_command = {"explain", "say what limits each kernel of a model, and what to try",
+const Command explain_command = {"explain", "show what limits each kernel of a model, and what to try",
                                  R"(examples:
   tilewright explain model.onnx
   tilewright explain model.onnx --kernel fused_matmul_add --threads 1

@@ -129,7 +129,7 @@ std::string stage_text(const Options& options) {
   if (is_library(options.model.path)) {
     if (stage.name != "vm")
       throw UserError("\"{}\" is compiled already: it has no stage {}", options.model.path, stage.name)
-          .help("give the ONNX model it was made of, or see --stage vm");
+          .help("give the ONNX model it was compiled from, or see --stage vm");
     return runtime::vm::to_text(load_model(options.model, progress).machine.executable());
   }
   const ir::IRModule imported = import_onnx(options.model, progress);
@@ -195,7 +195,7 @@ void run(const Options& options) {
 }
 
 std::string stages_doc() {
-  std::string doc = "what to show:";
+  std::string doc = "the stage to show:";
   for (const Stage& stage : kStages) doc += fmt::format("\n{}: {}", stage.name, stage.doc);
   return doc + "\nwithout it, a summary of the model";
 }

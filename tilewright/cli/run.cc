@@ -42,7 +42,7 @@ std::vector<NamedTensor> named_outputs(const runtime::vm::BytecodeFunction& func
 
 void require_array_file(const std::string& path) {
   if (!path.ends_with(".npz") && !path.ends_with(".npy"))
-    throw UserError("\"{}\" is no file of arrays", path).help("its name must end in .npz or .npy");
+    throw UserError("\"{}\" is not a file of arrays", path).help("its name must end in .npz or .npy");
 }
 
 std::string file_bytes(const Options& options, const std::vector<NamedTensor>& outputs) {

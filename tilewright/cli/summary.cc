@@ -114,7 +114,7 @@ std::string text_of(const Summary& summary, const std::string& path) {
   for (const frontend::onnx::Problem& problem : summary.problems)
     text += fmt::format("  {}\n", text_of(problem));
   if (summary.num_following > 0)
-    text += fmt::format("  nodes that need what these make: {}\n", summary.num_following);
+    text += fmt::format("  nodes that need their outputs: {}\n", summary.num_following);
   if (!summary.kernels.empty()) text += "kernels\n";
   for (const std::string& name : summary.kernels) text += fmt::format("  {}\n", name);
   return text;

@@ -65,7 +65,7 @@ void require_export_format(const Generator& generator, const std::string& path) 
     return;
   std::string known = ".so, .o, .a, .tar";
   for (const SourceFormat& source : generator.sources) known += fmt::format(", {}", source.ending);
-  throw UserError("{} cannot be written: the ending \"{}\" names no format", path, ending)
+  throw UserError("{} cannot be written: the ending \"{}\" is not a known format", path, ending)
       .help("use {}", known);
 }
 

@@ -46,7 +46,7 @@ runtime::Module load_for_here(const std::string& path, const std::vector<std::st
   const std::string ours = library_object({}).substr(0, kIdentity);
   for (const std::string& object : objects) {
     if (!object.starts_with(ours))
-      throw UserError("cannot load {}: it is no object file of this machine", path)
+      throw UserError("cannot load {}: it is not an object file for this machine", path)
           .help("export it again for target llvm, or link it where it belongs");
   }
   return load_objects(path, objects);

@@ -61,7 +61,7 @@ std::vector<TarMember> read_tar(std::string_view archive, const std::string& pat
   while (archive.size() >= kBlock && archive[0] != '\0') {
     const std::string_view header = archive.substr(0, kBlock);
     if (header.substr(kMagic, 5) != "ustar" || octal(header.substr(kSum, 6)) != sum_of(header))
-      throw UserError("cannot load {}: it is no tar archive, or damaged", path);
+      throw UserError("cannot load {}: it is not a tar archive, or damaged", path);
     const uint64_t size = octal(header.substr(kSize, kSizeBytes));
     archive.remove_prefix(kBlock);
     if (size > archive.size()) throw UserError("cannot load {}: it ends within a file", path);

@@ -149,7 +149,7 @@ struct PointerTypeNode final : Node<PointerTypeNode, TypeNode, Kind::kPointerTyp
   std::string storage_scope;
   static constexpr auto fields() {
     return std::tuple{
-        field<&PointerTypeNode::element_type>("element_type", "what it points to"),
+        field<&PointerTypeNode::element_type>("element_type", "the type of the elements it points to"),
         field<&PointerTypeNode::storage_scope>("storage_scope", "\"global\", \"shared\", \"local\", ...")};
   }
 };

@@ -135,7 +135,7 @@ ir::ObjectRef from_python(nb::handle value, const NumberDTypes& dtypes) {
   if (PyObject* number = PyIndex_Check(object) ? PyNumber_Index(object) : nullptr)
     return from_python(nb::steal(number), dtypes);
   PyErr_Clear();
-  throw UserError("a Python {} has no meaning in a program", Py_TYPE(object)->tp_name);
+  throw UserError("a Python {} cannot be used in a program", Py_TYPE(object)->tp_name);
 }
 
 ir::AttrMap attrs_from_python(nb::handle dict) {
@@ -145,7 +145,7 @@ ir::AttrMap attrs_from_python(nb::handle dict) {
     throw UserError("attributes must be a dict, but are a {}", Py_TYPE(dict.ptr())->tp_name);
   for (auto [key, value] : nb::borrow<nb::dict>(dict)) {
     if (!PyUnicode_Check(key.ptr()))
-      throw UserError("attributes have names, but one is a Python {}", Py_TYPE(key.ptr())->tp_name);
+      throw UserError("attribute names must be strings, but one is a Python {}", Py_TYPE(key.ptr())->tp_name);
     const auto name = nb::cast<std::string>(key);
     try {
       attrs.set(name, from_python(value, kAttributeDTypes));

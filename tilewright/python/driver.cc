@@ -77,7 +77,7 @@ ir::IRModule module_of_bytes(const nb::bytes& bytes, const FixedDims& shapes) {
   return imported(frontend::onnx::parse_model({bytes.c_str(), bytes.size()}, ".", "the model"), shapes);
 }
 
-// A module, or what an ONNX model is: a module that nobody else holds, whose constants go as it is compiled.
+// [(name, value, unit, doc, source)]
 nb::list rows_to_python(const std::vector<target::FeatureRow>& rows) {
   nb::list list;
   for (const target::FeatureRow& row : rows)
@@ -86,6 +86,8 @@ nb::list rows_to_python(const std::vector<target::FeatureRow>& rows) {
   return list;
 }
 
+// A module, or an ONNX model as bytes or path; its module has no other owner, so that compiling it frees its
+// constants.
 using GraphSource = std::variant<ir::IRModule, nb::bytes, std::string>;
 ir::IRModule module_of(const GraphSource& source, const FixedDims& shapes) {
   if (const auto* path = std::get_if<std::string>(&source)) return module_of_path(*path, shapes);
@@ -96,8 +98,8 @@ ir::IRModule module_of(const GraphSource& source, const FixedDims& shapes) {
 // One of the modules of an executable that this process compiled.
 ir::IRModule module_of(const Executable& executable, const ir::IRModule& module) {
   if (!module)
-    throw UserError("{} carries code, and not the modules that it was made of", executable.kernels.name())
-        .help("ask the executable that tilewright.compile gave");
+    throw UserError("{} only contains code, not the modules it was compiled from", executable.kernels.name())
+        .help("ask the executable that tilewright.compile returned");
   return module;
 }
 

@@ -173,7 +173,7 @@ void fill(const ir::NodeInfo* info, ir::Object* object, const nb::dict& values) 
     if (info->verify) info->verify(object);
     const auto* binding = ir::ObjectRef(object).as<relax::BindingNode>();
     if (binding && (!binding->var || !binding->value))
-      throw UserError("{}: a binding has a variable and a value", info->name);
+      throw UserError("{}: a binding needs a variable and a value", info->name);
   } catch (const InternalError& error) {
     std::string names;
     for (const ir::FieldInfo& field : info->fields)

@@ -80,7 +80,7 @@ std::vector<te::Tensor> te_results(const nb::object& result, std::string_view wh
   auto add = [&](nb::handle item) {
     auto tensor = ir::ref_as<te::TeTensorNode>(from_python(item));
     if (!tensor)
-      throw UserError("{}: the function gave a Python {}, expected te tensors", what,
+      throw UserError("{}: the function returned a Python {}, expected te tensors", what,
                       Py_TYPE(item.ptr())->tp_name);
     outputs.emplace_back(tensor);
   };

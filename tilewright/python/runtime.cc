@@ -48,7 +48,7 @@ Tensor tensor_from_capsule(nb::handle capsule) {
     return Tensor::from_dlpack(managed);
   }
   if (!PyCapsule_IsValid(capsule.ptr(), kCapsule))
-    throw UserError("the DLPack capsule was used before, or is none");
+    throw UserError("the object is not a DLPack capsule, or it was used before");
   auto* managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), kCapsule));
   PyCapsule_SetName(capsule.ptr(), "used_dltensor");
   return Tensor::from_dlpack(managed);
@@ -221,7 +221,7 @@ void bind_tensor(nb::module_& m) {
       [](nb::handle value) {
         if (!nb::isinstance<Tensor>(value) &&
             (!nb::hasattr(value, "__dlpack__") || PyType_Check(value.ptr())))
-          throw UserError("from_dlpack: a Python {} has no __dlpack__, so it is no tensor",
+          throw UserError("from_dlpack: a Python {} has no __dlpack__, so it is not a tensor",
                           Py_TYPE(value.ptr())->tp_name)
               .help("tilewright.runtime.tensor(value) copies numbers and lists");
         return tensor_from_python(value);
@@ -317,7 +317,7 @@ Tensor copied(nb::handle value) {
   const bool has_grad = nb::hasattr(value, "requires_grad") && nb::cast<bool>(value.attr("requires_grad"));
   std::string reason = nb::str(error.value()).c_str();
   while (!reason.empty() && reason.back() == '.') reason.pop_back();
-  throw UserError("a Python {} gives its elements to nobody: {}", Py_TYPE(value.ptr())->tp_name, reason)
+  throw UserError("a Python {} does not share its elements: {}", Py_TYPE(value.ptr())->tp_name, reason)
       .help("{}", has_grad ? "pass x.detach()" : "pass a dense tensor on the CPU");
 }
 
@@ -342,7 +342,7 @@ Tensor tensor_of_lender(nb::handle value) {
 
 Tensor tensor_from_python(nb::handle value) {
   if (nb::isinstance<Tensor>(value)) return nb::cast<Tensor>(value);
-  if (PyType_Check(value.ptr())) throw UserError("a Python type is no tensor");
+  if (PyType_Check(value.ptr())) throw UserError("a Python type is not a tensor");
   if (lends_elements(value)) return tensor_of_lender(value);
   nb::object array;
   try {
@@ -351,10 +351,10 @@ Tensor tensor_from_python(nb::handle value) {
     if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_TypeError)) throw;
   }
   if (!array.is_valid())
-    throw UserError("a Python {} is no tensor: its rows have different lengths",
+    throw UserError("a Python {} is not a tensor: its rows have different lengths",
                     Py_TYPE(value.ptr())->tp_name);
   if (nb::cast<std::string>(array.attr("dtype").attr("kind")) == "O")
-    throw UserError("a Python {} is no tensor", Py_TYPE(value.ptr())->tp_name);
+    throw UserError("a Python {} is not a tensor", Py_TYPE(value.ptr())->tp_name);
   try {
     return tensor_from_dlpack_object(array);
   } catch (nb::python_error& error) {

@@ -25,7 +25,7 @@ ArgValue arg_from_python(nb::handle value) {
   if (PyBool_Check(object)) return ArgValue(object == Py_True);
   if (PyLong_Check(object)) {
     int64_t number;
-    if (!nb::try_cast(value, number)) throw UserError("{} is no 64-bit integer", nb::repr(value).c_str());
+    if (!nb::try_cast(value, number)) throw UserError("{} is not a 64-bit integer", nb::repr(value).c_str());
     return ArgValue(number);
   }
   if (PyFloat_Check(object)) return ArgValue(PyFloat_AsDouble(object));
@@ -62,7 +62,7 @@ nb::object get(const Schedule& self, nb::handle handle) {
   if (nb::isinstance<BlockRef>(handle)) return to_python(self.get(nb::cast<BlockRef>(handle)));
   if (nb::isinstance<LoopRef>(handle)) return to_python(self.get(nb::cast<LoopRef>(handle)));
   if (nb::isinstance<ExprRef>(handle)) return nb::int_(self.get(nb::cast<ExprRef>(handle)));
-  throw UserError("get: a Python {} is no handle", Py_TYPE(handle.ptr())->tp_name)
+  throw UserError("get: a Python {} is not a handle", Py_TYPE(handle.ptr())->tp_name)
       .help("pass what a step of a schedule returned, e.g. sch.get(sch.get_block(\"C\"))");
 }
 
@@ -70,7 +70,7 @@ void forget(Schedule& self, nb::handle handle) {
   if (nb::isinstance<BlockRef>(handle)) return self.forget(nb::cast<BlockRef>(handle));
   if (nb::isinstance<LoopRef>(handle)) return self.forget(nb::cast<LoopRef>(handle));
   if (nb::isinstance<ExprRef>(handle)) return self.forget(nb::cast<ExprRef>(handle));
-  throw UserError("remove_rv: a Python {} is no handle", Py_TYPE(handle.ptr())->tp_name);
+  throw UserError("remove_rv: a Python {} is not a handle", Py_TYPE(handle.ptr())->tp_name);
 }
 
 // A block by handle or name; the look-up is not recorded in the trace.
@@ -99,7 +99,7 @@ nb::list ways_out(const Schedule& self, nb::handle value) {
     }
   }
   if (nb::len(found) == 0)
-    throw UserError("get_sref: this Python {} is no loop or block of the program as it is now",
+    throw UserError("get_sref: this Python {} is not a loop or block of the current program",
                     Py_TYPE(value.ptr())->tp_name)
         .help("give a handle, or a For or Block found in sch.mod");
   return found;

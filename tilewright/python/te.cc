@@ -99,7 +99,7 @@ std::vector<ir::ObjectRef> extern_tensors(const std::string& name, nb::handle in
   spec.body = ir::ref_as<tir::StmtNode>(node);
   if (const auto value = ir::ref_as<ir::PrimExprNode>(node)) spec.body = tir::EvaluateNode::make(value);
   if (!spec.body)
-    throw UserError("{}: fcompute gave a Python {}, expected a statement or an expression", name,
+    throw UserError("{}: fcompute returned a Python {}, expected a statement or an expression", name,
                     Py_TYPE(made.ptr())->tp_name)
         .help("return the call, as in tir.call_packed(\"f\", ins[0], outs[0]), or the statement itself");
   const std::vector<Tensor> tensors = te::external(name, std::move(spec));

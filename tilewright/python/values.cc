@@ -140,7 +140,7 @@ nb::object value_to_python(const Value& value) {
     case ValueKind::kModule: return nb::cast(value.as_module());
     case ValueKind::kObject: break;
   }
-  throw Unsupported("a result of kind {} has no Python form", value.type_str());
+  throw Unsupported("a result of kind {} cannot be converted to Python", value.type_str());
 }
 
 nb::object call_function(const runtime::Function& function, const nb::args& args) {

@@ -79,7 +79,7 @@ ShapeView shape_view(const int64_t* shape, int32_t ndim) {
 
 DataType checked_dtype(DLDataType dtype) {
   if (dtype.bits == 0 || dtype.lanes == 0)
-    throw UserError("dtype has {} bits and {} lanes", dtype.bits, dtype.lanes);
+    throw UserError("invalid dtype of {} bits and {} lanes", dtype.bits, dtype.lanes);
   return from_dlpack(dtype);
 }
 
@@ -97,7 +97,7 @@ const vm::BytecodeFunction& find_function(const TilewrightModule* module, const 
 const TilewrightDescription describe(const std::vector<vm::Description>& values, int64_t index,
                                      const char* what) {
   if (index < 0 || index >= static_cast<int64_t>(values.size()))
-    throw UserError("there is no {} {} of {}", what, index, values.size());
+    throw UserError("{} {} does not exist: there are {}", what, index, values.size());
   const vm::Description& value = values[static_cast<size_t>(index)];
   return {value.name.c_str(), value.type.c_str()};
 }
@@ -259,7 +259,7 @@ int32_t tilewright_module_function_name(const TilewrightModule* module, int64_t 
   return guarded([&] {
     const std::vector<std::string>& names = required(module, "module")->names;
     if (index < 0 || index >= static_cast<int64_t>(names.size()))
-      throw UserError("there is no function {} of {}", index, names.size());
+      throw UserError("function {} does not exist: there are {}", index, names.size());
     *required(name, "name") = names[static_cast<size_t>(index)].c_str();
   });
 }

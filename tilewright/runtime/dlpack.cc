@@ -29,15 +29,16 @@ struct Release {
 };
 
 void check_description(const DLTensor& tensor) {
-  if (tensor.ndim < 0 || tensor.ndim > 64) throw UserError("dlpack: a tensor of {} dimensions", tensor.ndim);
+  if (tensor.ndim < 0 || tensor.ndim > 64)
+    throw UserError("dlpack: invalid tensor of {} dimensions", tensor.ndim);
   if (tensor.ndim > 0 && !tensor.shape)
-    throw UserError("dlpack: a tensor of {} dimensions without a shape", tensor.ndim);
+    throw UserError("dlpack: invalid tensor of {} dimensions without a shape", tensor.ndim);
   if (tensor.dtype.bits == 0 || tensor.dtype.lanes == 0) {
-    throw UserError("dlpack: a dtype of {} bits and {} lanes", tensor.dtype.bits, tensor.dtype.lanes);
+    throw UserError("dlpack: invalid dtype of {} bits and {} lanes", tensor.dtype.bits, tensor.dtype.lanes);
   }
   const ShapeView shape(tensor.shape, static_cast<size_t>(tensor.ndim));
   const int64_t bytes = checked_num_bytes(shape, from_dlpack(tensor.dtype), "dlpack");
-  if (bytes > 0 && !tensor.data) throw UserError("dlpack: a tensor {} without data", shape_str(shape));
+  if (bytes > 0 && !tensor.data) throw UserError("dlpack: invalid tensor {} without data", shape_str(shape));
 }
 
 template <class Managed>
@@ -87,7 +88,7 @@ Tensor Tensor::from_dlpack(DLManagedTensorVersioned* managed) {
                     managed->version.major, managed->version.minor, DLPACK_MAJOR_VERSION);
   }
   if (managed->flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) {
-    throw Unsupported("dlpack: elements narrower than a byte are padded")
+    throw Unsupported("dlpack: padded elements narrower than a byte are not supported")
         .help("pass them packed, or as int8");
   }
   return import_tensor(std::move(owned), (managed->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0);

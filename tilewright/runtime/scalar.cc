@@ -14,7 +14,7 @@ int64_t scalar_of(const TensorObject& object, std::string_view what) {
   const DataType dtype = tensor.dtype();
   const bool is_number = (dtype.is_integral() || dtype.is_bool()) && dtype.lanes == 1 && dtype.bits % 8 == 0;
   if (!is_number || tensor.num_elements() != 1 || !tensor.device().is_cpu()) {
-    throw UserError("{}: {} is no single integer or bool", what, type_str(tensor));
+    throw UserError("{}: {} is not a single integer or bool", what, type_str(tensor));
   }
   switch (dtype.bits) {
     case 8: return dtype.is_int() ? *tensor.data_as<int8_t>() : *tensor.data_as<uint8_t>();

@@ -96,8 +96,8 @@ std::string format_values(std::string_view format, std::span<const Value> values
     const std::string_view pair = format.substr(at, 2);
     if (pair == "{}") {
       if (next == values.size())
-        throw UserError("the format \"{}\" has more places than the {} value{} given", format, values.size(),
-                        values.size() == 1 ? "" : "s");
+        throw UserError("the format \"{}\" has more placeholders than the {} value{} given", format,
+                        values.size(), values.size() == 1 ? "" : "s");
       text += value_text(values[next++]);
       ++at;
     } else {

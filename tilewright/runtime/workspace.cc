@@ -26,7 +26,7 @@ class Workspace {
     // the program computes the extents from the sizes of a call
     if (bytes > kMaxBytes)
       throw UserError(
-          "a buffer of {} bytes is allocated: an extent is below 0, or the product of all too large",
+          "cannot allocate a buffer of {} bytes: an extent is negative, or the product of all is too large",
           static_cast<int64_t>(bytes))
           .help("guard the allocation with T.max(extent, 0), or call with other values");
     const uint64_t needed = bytes + (alignment > kTensorAlignment ? alignment : 0);

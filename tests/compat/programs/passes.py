@@ -65,13 +65,13 @@ tvm.build(fixed)["scale"](x, y)
 np.testing.assert_array_equal(y.numpy(), x * 2)
 assert scale.specialize({}).same_as(scale)
 for values, text in [
-    ({tir.Var("q", "int32"): 3}, "specialize: q is no parameter, and no variable of the shapes of one"),
+    ({tir.Var("q", "int32"): 3}, "specialize: q is neither a parameter nor a variable in the shape of one"),
     ({n: T.int64(3)}, "specialize: n is int32, its value int64"),
     (
         {a: T.int32(3)},
-        "specialize: A is a buffer, its value is not\nhelp: give a buffer of the wanted shape, or values for the variables of its shape",
+        "specialize: A is a buffer, but its value is not\nhelp: give a buffer of the wanted shape, or values for the variables of its shape",
     ),
-    ({n: tir.decl_buffer((5,))}, "specialize: n is no buffer, its value is"),
+    ({n: tir.decl_buffer((5,))}, "specialize: n is not a buffer, but its value is"),
     ({a: tir.decl_buffer((5, 7), "int8")}, "specialize: buffer A is float32, the given one int8"),
     (
         {a: tir.decl_buffer((5,))},

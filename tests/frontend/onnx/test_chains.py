@@ -275,8 +275,8 @@ def test_constants_are_computed_when_the_model_is_imported():
 
 
 ILLEGAL = {
-    "Split": ([n("Concat k th -> p", axis=0), n("Split x p -> v y", axis=1)], {}, 7, "Split node that makes \"v\": pieces of size0 + size1 = 10 elements in all for 2 outputs of an extent of n = 6"),
-    "Split below 0": ([*LENGTH, n("Sub e k -> m"), n("Concat k m -> p", axis=0), n("Split x p -> v y", axis=1)], {}, -1, "Split node that makes \"v\": the pieces [size0 = -1, size1 = 7] have one below 0"),
+    "Split": ([n("Concat k th -> p", axis=0), n("Split x p -> v y", axis=1)], {}, 7, "Split node that makes \"v\": pieces of size0 + size1 = 10 elements in total for 2 outputs of an extent of n = 6"),
+    "Split below 0": ([*LENGTH, n("Sub e k -> m"), n("Concat k m -> p", axis=0), n("Split x p -> v y", axis=1)], {}, -1, "Split node that makes \"v\": the pieces [size0 = -1, size1 = 7] contain a negative size"),
     "TopK": ([n("TopK x k -> v y", axis=1)], {}, 7, "TopK node that makes \"v\": k is size0 = 7, but the dimension has n = 6 elements"),
     "Expand": ([n("Concat z k four -> r", axis=0), n("Expand x r -> y")], {"z": I([2])}, 4, "Expand node that makes \"y\": the input is [b = 2, n = 6, 4], which does not expand to [size0 = 2, size1 = 4, size2 = 4]: n = 6 against size1 = 4 in dimension 2 from the end"),
 }  # fmt: skip
@@ -300,5 +300,5 @@ def test_a_squeeze_without_axes_of_an_open_extent():
     with pytest.raises(tilewright.UserError) as problem:
         main(floats(1, 1, 3))
     assert str(problem.value).splitlines()[0] == (
-        'error: main: Squeeze node that makes "y": dimension 0 of [n = 1, 1, 3] would go, which axes must say'
+        'error: main: Squeeze node that makes "y": dimension 0 of [n = 1, 1, 3] would be removed, which requires axes'
     )

@@ -118,7 +118,7 @@ def test_indices_outside_are_refused_when_the_model_runs(op, attrs, arrays, plac
             outside = arrays[1].copy()
             outside[place] = index
             assert refusal(main, arrays[0], outside, *arrays[2:]) == (
-                f'error: {op} node that makes "y": index {index} of dimension {dim}, which has extent {extent}'
+                f'error: {op} node that makes "y": index {index} is outside of dimension {dim}, which has extent {extent}'
             )
         np.testing.assert_array_equal(main(*arrays).numpy(), expected)
 
@@ -156,7 +156,7 @@ def test_many_constant_indices_are_compared_when_the_model_is_imported():
     with pytest.raises(tilewright.UserError) as error:
         with_constant_indices("Gather", {}, [X, indices], X.shape)
     assert first_line(error.value) == (
-        'error: Gather node that makes "y": index 7 of dimension 0, which has extent 5'
+        'error: Gather node that makes "y": index 7 is outside of dimension 0, which has extent 5'
     )
 
 

@@ -170,7 +170,7 @@ def test_before_opset_18_pieces_are_equal(tmp_path):
     main = tilewright.VirtualMachine(tilewright.compile(from_onnx(str(path))))["main"]
     assert [each.shape for each in main(some(4))] == [(2,), (2,)]
     assert first_line(main, some(5)) == (
-        'error: main: Split node "mine": an extent of n = 5 is not split into 2 equal pieces'
+        'error: main: Split node "mine": an extent of n = 5 cannot be split into 2 equal pieces'
     )
 
 

@@ -161,7 +161,7 @@ X = rows(1, 64)
     ("attributes", "change", "kind", "text"),
     [
         ({"bits": 2}, {}, Unsupported, "weights of 2 bits, supported are 4 and 8"),
-        ({"weight_prepacked": 1}, {}, Unsupported, "weight_prepacked is 1, a layout of other processors"),
+        ({"weight_prepacked": 1}, {}, Unsupported, "weight_prepacked is 1, a layout for other processors"),
         ({"block_size": 48}, {}, UserError, "block_size is 48, expected a power of two"),
         ({"N": 4}, {}, UserError, 'input "b" has 160 elements, expected 128'),
         ({}, {"s": np.ones(3, "float32")}, UserError, 'input "s" has 3 elements, expected 10'),
@@ -171,7 +171,7 @@ X = rows(1, 64)
             {},
             {"g": np.zeros(64, "int32")},
             Unsupported,
-            "input 4, g_idx, an order of rows\nhelp: export it without act_order",
+            "input 4 (g_idx), a permutation of rows, is not supported\nhelp: export it without act_order",
         ),
     ],
 )

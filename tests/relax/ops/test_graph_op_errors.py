@@ -485,5 +485,5 @@ def test_indices_outside():
 
 def test_floats_of_8_bits_are_not_sorted():
     assert refused_at_run_time("sort", X.astype(ml_dtypes.float8_e5m2)).startswith(
-        "unsupported: sort: a tensor of float8_e5m2"
+        "unsupported: sort: tensors of dtype float8_e5m2 are not supported"
     )

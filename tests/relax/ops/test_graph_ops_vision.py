@@ -75,7 +75,7 @@ def test_regions_that_are_no_regions():
     for wrong in (2, -1, np.nan):
         with pytest.raises(UserError) as error:
             run_op("vision.roi_align", MAPS, np.array([[wrong, 0, 0, 1, 1]], "float32"), pooled_size=[2])
-        assert f"vision.roi_align: region 0 lies in image {wrong} of 2" in str(error.value)
+        assert f"vision.roi_align: region 0 refers to image {wrong} of 2" in str(error.value)
 
 
 def test_roi_pool():

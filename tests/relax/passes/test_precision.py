@@ -431,5 +431,5 @@ def test_loop_programs_have_no_policy():
     with pytest.raises(UserError) as refused:
         tilewright.compile(program, precision="bf16")
     assert str(refused.value) == (
-        "precision='bf16' is of graphs, and the module has loop programs only\nhelp: write the casts into them"
+        "precision= applies to graph functions; this module has only loop programs\nhelp: write the casts into them"
     )

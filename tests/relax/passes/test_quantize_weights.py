@@ -192,5 +192,5 @@ def f(A: T.Buffer((5,), "float32")):
     with pytest.raises(UserError) as refused:
         tilewright.compile(program, weights="int8")
     assert str(refused.value) == (
-        "weights='int8' are of graphs, and the module has loop programs only\nhelp: write the casts into them"
+        "weights= applies to graph functions; this module has only loop programs\nhelp: write the casts into them"
     )

@@ -232,7 +232,7 @@ def test_values_without_a_place_follow_and_places_without_a_value_are_refused(ca
     assert capfd.readouterr().out == "1 2\n"
     with pytest.raises(tw.UserError) as error:
         printed("{} {}", 1)
-    assert str(error.value) == 'error: the format "{} {}" has more places than the 1 value given'
+    assert str(error.value) == 'error: the format "{} {}" has more placeholders than the 1 value given'
     with pytest.raises(tw.UserError) as error:
         printed()
     assert str(error.value) == "error: tilewright.print: the format is missing"

@@ -18,4 +18,4 @@ def test_a_factor_beyond_64_bits_is_refused():
     (i,) = sch.get_loops(sch.get_block("A"))
     with pytest.raises(tilewright.UserError) as refusal:
         sch.split(i, [2**63, None])
-    assert str(refusal.value) == "error: 9223372036854775808 is no 64-bit integer"
+    assert str(refusal.value) == "error: 9223372036854775808 is not a 64-bit integer"

@@ -69,7 +69,7 @@ def test_wishes_written_by_hand_are_checked(entry):
     with pytest.raises(UserError) as error:
         tilewright.build(parse(text), schedule=False)
     lines = str(error.value).splitlines()
-    assert lines[0] == "error: main: buffer_dim_align has an entry that is no [buffer, axis, factor, offset]"
+    assert lines[0] == "error: main: buffer_dim_align has an entry that is not [buffer, axis, factor, offset]"
     assert lines[-1] == (
         "help: buffer is the number of one that the block writes, axis one of its dimensions, factor at least 1"
     )
@@ -83,7 +83,7 @@ def test_wishes_are_a_list():
         tilewright.build(parse(text), schedule=False)
     assert (
         str(error.value).splitlines()[0]
-        == "error: main: buffer_dim_align is no list of [buffer, axis, factor, offset]"
+        == "error: main: buffer_dim_align is not a list of [buffer, axis, factor, offset]"
     )
 
 

@@ -66,7 +66,7 @@ void Access::fail_region(const RegionCheck& check, Frame& frame, const int64_t* 
   const std::vector<int64_t> place = shifted(frame, check, index, buffer->shape.size());
   const std::string verb = is_write ? "writes" : "reads";
   if (check.allowed.empty())
-    throw UserError(site->node, "block {} {} {}, but its {} leaves the buffer out{}", check.block, verb,
+    throw UserError(site->node, "block {} {} {}, but its {} does not name the buffer{}", check.block, verb,
                     element_text(index), check.function, site->at(frame));
   const RegionBounds& region = check.allowed.back();
   throw UserError(site->node, "block {} {} {}[{}], but its {} says {}, here {}{}", check.block, verb,
@@ -220,7 +220,7 @@ void for_each_lane(const Access& access, const CodePtr& predicate, Frame& frame,
 
 CodePtr Compiler::load(const BufferLoadNode* load) {
   if (load->indices.size() > kMaxDims)
-    throw Unsupported(load, "interpreter: buffers of more than {} dimensions", kMaxDims);
+    throw Unsupported(load, "the interpreter does not support buffers of more than {} dimensions", kMaxDims);
   std::shared_ptr<Access> access = this->access(load->buffer, load->indices, false, ObjectRef(load));
   const bool is_plain = load->dtype.is_scalar() && !load->predicate;
   auto element = [access](Frame& frame) {
@@ -234,7 +234,8 @@ CodePtr Compiler::load(const BufferLoadNode* load) {
     return float_code(load->dtype, [element](Frame& frame) { return element(frame).f; });
   if (is_plain && !load->dtype.is_handle())
     return int_code(load->dtype, [element](Frame& frame) { return element(frame).i; });
-  if (load->dtype.is_handle()) throw Unsupported(load, "interpreter: buffers of pointers");
+  if (load->dtype.is_handle())
+    throw Unsupported(load, "the interpreter does not support buffers of pointers");
   CodePtr predicate = load->predicate ? expr(load->predicate) : nullptr;
   return lanes_code(load->dtype, [access, predicate = std::move(predicate), count = load->dtype.lanes](
                                      Frame& frame, Scalar* out) {
@@ -287,7 +288,7 @@ StmtCodePtr Compiler::chosen_copy(const BufferStoreNode* store) {
 
 StmtCodePtr Compiler::store(const BufferStoreNode* store) {
   if (store->indices.size() > kMaxDims)
-    throw Unsupported(store, "interpreter: buffers of more than {} dimensions", kMaxDims);
+    throw Unsupported(store, "the interpreter does not support buffers of more than {} dimensions", kMaxDims);
   if (StmtCodePtr code = chosen_copy(store)) return code;
   const auto* load = store->value.as<BufferLoadNode>();
   if (load && load->dtype.is_scalar() && !load->dtype.is_handle() && !load->predicate && !store->predicate &&
@@ -295,7 +296,8 @@ StmtCodePtr Compiler::store(const BufferStoreNode* store) {
     return copy(store, load);
   CodePtr value = expr(store->value);
   std::shared_ptr<Access> access = this->access(store->buffer, store->indices, true, ObjectRef(store));
-  if (store->value->dtype.is_handle()) throw Unsupported(store, "interpreter: buffers of pointers");
+  if (store->value->dtype.is_handle())
+    throw Unsupported(store, "the interpreter does not support buffers of pointers");
   if (store->value->dtype.is_scalar() && !store->predicate) {
     return stmt_code([access, value = std::move(value)](Frame& frame) {
       Scalar scalar;

@@ -49,7 +49,8 @@ runtime::Value to_runtime(const Scalar& scalar, DataType dtype) {
 Scalar from_runtime(const runtime::Value& value, DataType dtype, const ObjectRef& where) {
   if (value.is_none() || dtype.is_void()) return {};
   if (dtype.is_float()) return float_scalar(round_to(value.as_float("the result"), dtype));
-  if (dtype.is_handle()) throw Unsupported(where, "interpreter: a called function returns a pointer");
+  if (dtype.is_handle())
+    throw Unsupported(where, "the interpreter does not support called functions that return a pointer");
   return int_scalar(tir::wrap_int(value.as_int("the result"), dtype));
 }
 
@@ -59,7 +60,7 @@ CodePtr Compiler::call(const tir::CallNode* call) {
   const auto* op = call->op.as<OpNode>();
   if (!op) return function_call(call);
   const BuiltinOp* builtin = find_builtin(op->name);
-  if (!builtin) throw Unsupported(call, "interpreter: operator {}", op->name);
+  if (!builtin) throw Unsupported(call, "the interpreter does not support operator {}", op->name);
   const std::string_view name = builtin->name;
   if (name == "if_then_else") return select(call->args[0], call->args[1], call->args[2], false, call->dtype);
   if (is_any_of(name, {"likely", "tvm_thread_invariant"})) return expr(call->args[0]);
@@ -92,7 +93,7 @@ CodePtr Compiler::elementwise_call(const tir::CallNode* call, std::string_view n
       if (divides)
         out[lane] = int_scalar(int_binary(Kind::kMod, operands[0].i, operands[1].i, dtype).value_or(0));
       else if (!math_operator(name, operands, values.size(), dtype, &out[lane]))
-        throw Unsupported(where->node, "interpreter: {} of {}", name, dtype.str());
+        throw Unsupported(where->node, "the interpreter does not support {} of dtype {}", name, dtype.str());
     }
   });
 }
@@ -140,7 +141,8 @@ CodePtr Compiler::control_call(const tir::CallNode* call, std::string_view name)
     const DataType from = call->args[0]->dtype.element(), to = call->dtype.element();
     if (from.bits * call->args[0]->dtype.lanes != to.bits * call->dtype.lanes || from.is_handle() ||
         to.is_handle())
-      throw Unsupported(call, "interpreter: {} as {}", call->args[0]->dtype.str(), call->dtype.str());
+      throw Unsupported(call, "the interpreter does not support {} reinterpreted as {}",
+                        call->args[0]->dtype.str(), call->dtype.str());
     return lanes_code(call->dtype, [value = expr(call->args[0]), from, to, count = call->dtype.lanes](
                                        Frame& frame, Scalar* out) {
       const Lanes lanes(*value, frame);
@@ -195,7 +197,7 @@ CodePtr Compiler::control_call(const tir::CallNode* call, std::string_view name)
     });
   // threads run one after the other, so no data can cross between them
   if (name == "tvm_storage_sync" && thread_loops_.empty()) return int_literal(call->dtype, 0);
-  throw Unsupported(call, "interpreter: operator {}", name);
+  throw Unsupported(call, "the interpreter does not support operator {}", name);
 }
 
 namespace {
@@ -203,8 +205,9 @@ namespace {
 // The bytes of an element, which is the unit of a pointer to it.
 int64_t whole_bytes(DataType element, const tir::CallNode* call) {
   if (bits_of(element) % 8 != 0)
-    throw Unsupported(call, "interpreter: a pointer to an element of dtype {}, which shares its byte",
-                      element.str());
+    throw Unsupported(
+        call, "the interpreter does not support a pointer to an element of dtype {}, which shares its byte",
+        element.str());
   return element.num_bytes();
 }
 
@@ -323,7 +326,7 @@ runtime::Value TensorCode::value(Frame& frame) const {
   Scalar pointer;
   data->lanes(frame, &pointer);
   if (!pointer.memory)
-    throw Unsupported(where->node, "interpreter: a tensor over memory that no buffer has{}",
+    throw Unsupported(where->node, "the interpreter does not support a tensor over memory without a buffer{}",
                       where->at(frame));
   std::vector<int64_t> extents, steps;
   for (const CodePtr& extent : shape) extents.push_back(extent->as_int(frame));
@@ -345,8 +348,8 @@ runtime::Value TensorCode::value(Frame& frame) const {
   const auto [low, high] = *bytes;
   Memory& memory = *pointer.memory;
   if (!is_empty && (low < 0 || high > memory.num_bytes))
-    throw UserError(where->node, "a tensor over bytes {} to {} of {}, which has {}{}", low, high, memory.name,
-                    memory.num_bytes, where->at(frame));
+    throw UserError(where->node, "a tensor over bytes {} to {} of {}, which has {} bytes{}", low, high,
+                    memory.name, memory.num_bytes, where->at(frame));
   const bool is_compact = steps.empty() && !is_empty;
   if (is_read && !is_written && is_compact && !memory.is_written(low * 8, (high - low) * 8))
     throw UserError(where->node, "a tensor over {} is read, but not all of it was written{}", memory.name,
@@ -423,7 +426,7 @@ CodePtr Compiler::foreign_call(const tir::CallNode* call, std::string_view kind)
     }
     auto found = frame.program->options.externs.find(name);
     if (found == frame.program->options.externs.end())
-      throw Unsupported(where->node, "interpreter: C function {} is not known here", name)
+      throw Unsupported(where->node, "the interpreter does not know the C function {}", name)
           .help("give it as InterpretOptions::externs");
     *out = from_runtime(found->second(values), dtype, where->node);
   });
@@ -463,7 +466,7 @@ CodePtr Compiler::intrinsic_call(const tir::CallNode* call) {
                                       AttrMap(), call->span);
     return elementwise_call(plain.get(), entry.operator_name);
   }
-  throw Unsupported(call, "interpreter: intrinsic {}", name);
+  throw Unsupported(call, "the interpreter does not support intrinsic {}", name);
 }
 
 }  // namespace tilewright::analysis

@@ -11,9 +11,9 @@ namespace {
 void require_supported(DataType dtype, const ObjectRef& where) {
   if (dtype.is_handle() || dtype.is_void()) return;
   if (dtype.is_scalable())
-    throw Unsupported(where, "interpreter: vectors of unknown length ({})", dtype.str());
+    throw Unsupported(where, "the interpreter does not support vectors of unknown length ({})", dtype.str());
   if (dtype.code == DataType::kComplex)
-    throw Unsupported(where, "interpreter: values of dtype {}", dtype.str());
+    throw Unsupported(where, "the interpreter does not support values of dtype {}", dtype.str());
 }
 
 // A literal of any dtype.
@@ -71,7 +71,7 @@ CodePtr Compiler::expr(const PrimExpr& expr) {
   if (expr.as<ReduceNode>() || expr.as<ProducerLoadNode>())
     throw UserError(expr, "{} belongs to a tensor expression", expr_text(expr))
         .help("lower it first with te.create_prim_func");
-  throw UserError(expr, "{} is no value that can be computed", expr_text(expr));
+  throw UserError(expr, "{} is not a value that can be computed", expr_text(expr));
 }
 
 CodePtr Compiler::variable(const tir::VarNode* var) {
@@ -288,7 +288,7 @@ CodePtr Compiler::vector(const PrimExpr& expr) {
   for (const PrimExpr& index : shuffle->indices) {
     int64_t lane = -1;
     if (!as_const_int(index, &lane) || lane < 0 || lane >= total)
-      throw UserError(index, "shuffle: {} is no lane of {} lanes", expr_text(index), total);
+      throw UserError(index, "shuffle: {} is not one of the {} lanes", expr_text(index), total);
     picked.push_back(lane);
   }
   return lanes_code(expr->dtype, [vectors = exprs(shuffle->vectors), picked](Frame& frame, Scalar* out) {

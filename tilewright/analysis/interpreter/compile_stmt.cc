@@ -96,7 +96,7 @@ StmtCodePtr Compiler::stmt(const Stmt& stmt) {
             throw UserError(where->node, "assertion failed: {}{}", message, where->at(frame));
         });
   }
-  throw UserError(stmt, "a block can run only at its place, in a BlockRealize");
+  throw UserError(stmt, "a Block can only run inside a BlockRealize");
 }
 
 // for var in [min, min + extent): body.  Each iteration of a concurrent loop gets its own strand.
@@ -250,7 +250,7 @@ StmtCodePtr Compiler::declare(const DeclBufferNode* decl) {
       throw UserError(where->node, "buffer {} is declared over a null pointer{}", name, where->at(frame));
     if (pointer.i % size != 0)
       throw UserError(where->node,
-                      "buffer {} starts at byte {} of {}, which is no multiple of its element size {}{}",
+                      "buffer {} starts at byte {} of {}, which is not a multiple of its element size {}{}",
                       name, pointer.i, pointer.memory->name, size, where->at(frame));
     made.memory = memory_of(pointer);
     made.shape = extents(frame, shape, *where, name);

@@ -20,7 +20,7 @@ const FunctionCode& Program::function(const PrimFunc& func) {
 const FunctionCode& Program::function(std::string_view name, const ObjectRef& where) {
   if (!module) throw UserError(where, "function {} is called, but the program is a single function", name);
   BaseFunc found = module->lookup(name);
-  if (!is<PrimFuncNode>(found)) throw UserError(where, "function {} is no loop program", name);
+  if (!is<PrimFuncNode>(found)) throw UserError(where, "function {} is not a loop program", name);
   return function(ref_as<PrimFuncNode>(found));
 }
 
@@ -44,7 +44,7 @@ const Strand* Program::new_strand(const Strand* parent, uint64_t run, int64_t it
 void Program::step(const Site& site) {
   constexpr int64_t kStepsBetweenChecks = 1 << 14;  // some milliseconds
   if (++num_steps > options.max_steps)
-    throw UserError(site.node, "the program ran for more than {} turns of its loops", options.max_steps)
+    throw UserError(site.node, "the program ran for more than {} loop iterations", options.max_steps)
         .help("max_steps allows more");
   if (num_steps % kStepsBetweenChecks == 0) runtime::check_interrupt();
 }
@@ -58,7 +58,7 @@ std::shared_ptr<Memory> memory_of(const runtime::Tensor& tensor, const Buffer& b
   int64_t reach = tensor.num_elements() ? 1 : 0;
   for (int dim = 0; dim < tensor.ndim(); ++dim) {
     if (strides[static_cast<size_t>(dim)] < 0)
-      throw Unsupported("interpreter: argument {} has a negative stride", buffer->name);
+      throw Unsupported("the interpreter does not support the negative stride of argument {}", buffer->name);
     if (reach) reach += (tensor.shape()[static_cast<size_t>(dim)] - 1) * strides[static_cast<size_t>(dim)];
   }
   memory->name = buffer->name;
@@ -157,7 +157,7 @@ runtime::Value run(Program& program, const PrimFunc& func, runtime::Args args) {
   }
   for (const size_t n : program.options.outputs) {
     if (n >= args.size() || !func->buffers[n])
-      throw UserError("argument {} is no buffer and cannot be an output", n);
+      throw UserError("argument {} is not a buffer and cannot be an output", n);
     Memory& memory = *frame.views[code.buffer_views[n]].memory;
     memory.written.assign(static_cast<size_t>(memory.num_units()), 0);
   }
@@ -180,7 +180,7 @@ runtime::Value interpret(const IRModule& module, std::string_view name, runtime:
                          const InterpretOptions& options) {
   Program program(module, options);
   BaseFunc func = module->lookup(name);
-  if (!is<PrimFuncNode>(func)) throw UserError(func, "function {} is no loop program", name);
+  if (!is<PrimFuncNode>(func)) throw UserError(func, "function {} is not a loop program", name);
   return run(program, ref_as<PrimFuncNode>(func), args);
 }
 

@@ -66,7 +66,7 @@ void TVMFFIErrorSetRaisedFromCStr(const char* kind, const char* message) __attri
 void check_name(const IRModule& module) {
   const std::string& name = module->global_vars.back()->name_hint;
   if (!is_identifier(name))
-    throw UserError("function \"{}\" cannot be written in C: the name is no identifier", name)
+    throw UserError("function \"{}\" cannot be written in C: the name is not an identifier", name)
         .help("give it a global_symbol of letters, digits and _");
 }
 
@@ -256,7 +256,7 @@ Code CPrinter::float_literal(double value, DataType dtype) const {
 }
 
 Code CPrinter::vector(const PrimExpr& expr) {
-  throw Unsupported(expr, "C99 has no vectors, which {} is", expr->dtype.str());
+  throw Unsupported(expr, "C99 has no vectors such as {}", expr->dtype.str());
 }
 
 void CPrinter::thread_loop(const ForNode* node) {

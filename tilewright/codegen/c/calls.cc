@@ -94,7 +94,7 @@ Code CPrinter::call(const CallNode* node, std::string_view name) {
 
 Code CPrinter::math(const CallNode* node, std::string_view name) {
   if (!node->dtype.is_float())
-    throw Unsupported(node, "{} of dtype {} has no code in C", name, node->dtype.str())
+    throw Unsupported(node, "{} of dtype {} is not supported in C", name, node->dtype.str())
         .help("cast to float32 first");
   const char* suffix = node->dtype.bits == 32 ? "f" : "";
   type_name(node->dtype);  // raises for types that C does not have
@@ -144,7 +144,7 @@ Code CPrinter::memory(const CallNode* node, std::string_view name) {
       throw UserError(node, "large_uint_imm takes two literals");
     return {fmt::format("{}ULL", (static_cast<uint64_t>(high) << 32) + static_cast<uint64_t>(low))};
   }
-  throw Unsupported(node, "operator {} has no code in C", name);
+  throw Unsupported(node, "operator {} is not supported in C", name);
 }
 
 // peek(pointer, byte offset): members of the entry's arguments are accessed by name
@@ -206,7 +206,7 @@ Code CPrinter::reinterpret(const CallNode* node) {
 Code CPrinter::call_extern(const CallNode* node) {
   const std::string function = literal_of(node, 0, "call_extern: the function");
   if (!is_identifier(function))
-    throw UserError(node, "call_extern: \"{}\" is no name of a C function", function);
+    throw UserError(node, "call_extern: \"{}\" is not the name of a C function", function);
   std::vector<std::string> types;
   for (size_t n = 1; n < node->args.size(); ++n)
     types.push_back(node->args[n].as<StringImmNode>() ? "const char*" : type_name(node->args[n]->dtype));

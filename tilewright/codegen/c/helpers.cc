@@ -213,7 +213,7 @@ std::string CUnit::helper(std::string_view name, DataType dtype) {
                                   fmt::arg("F", dtype.bits == 32 ? "f" : ""));
     return symbol;
   }
-  throw Unsupported("{} of dtype {} has no code in C", name, dtype.str());
+  throw Unsupported("{} of dtype {} is not supported in C", name, dtype.str());
 }
 
 std::string CUnit::helper(std::string_view name) {

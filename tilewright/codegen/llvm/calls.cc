@@ -109,7 +109,7 @@ llvm::Value* FunctionEmitter::emit_builtin(const CallNode* node, std::string_vie
     return builder_.getInt64((static_cast<uint64_t>(high) << 32) + static_cast<uint64_t>(low));
   }
   if (llvm::Value* value = emit_integer_op(node, name)) return value;
-  throw Unsupported(node, "operator {} has no code on CPUs", name);
+  throw Unsupported(node, "operator {} is not supported on CPUs", name);
 }
 
 llvm::Value* FunctionEmitter::emit_math(const CallNode* node, std::string_view name) {
@@ -147,7 +147,7 @@ llvm::Value* FunctionEmitter::emit_classify(const CallNode* node, std::string_vi
 llvm::Value* FunctionEmitter::emit_libm(const CallNode* node, std::string_view name) {
   const DataType element = node->dtype.element();
   if (element != kFloat32 && element != DataType::float_(64))
-    throw Unsupported(node, "{} of dtype {} has no code on CPUs", name, node->dtype.str())
+    throw Unsupported(node, "{} of dtype {} is not supported on CPUs", name, node->dtype.str())
         .help("cast to float32 first");
   return emit_libm(node->dtype, name, emit_args(node, 0));
 }
@@ -262,7 +262,8 @@ llvm::Value* FunctionEmitter::emit_intrinsic(const CallNode* node) {
   const std::string ours = llvm::Triple::getArchTypePrefix(triple.getArch()).str();
   if (llvm::Function::isTargetIntrinsic(id) &&
       !std::string_view(name->value).starts_with("llvm." + ours + "."))
-    throw UserError(node, "call_llvm_intrin: {} is not of {}", name->value, triple.getArchName().str())
+    throw UserError(node, "call_llvm_intrin: {} is not an intrinsic of {}", name->value,
+                    triple.getArchName().str())
         .help("the intrinsics of this architecture are called llvm.{}.*", ours);
   const std::vector<llvm::Value*> args = emit_args(node, 1);
   std::vector<llvm::Type*> types;
@@ -275,7 +276,7 @@ llvm::Value* FunctionEmitter::emit_intrinsic(const CallNode* node) {
   if (llvm::Intrinsic::matchIntrinsicSignature(wanted, rest, overloads) !=
           llvm::Intrinsic::MatchIntrinsicTypes_Match ||
       !rest.empty())
-    throw UserError(node, "call_llvm_intrin: {} does not take these arguments or does not give {}",
+    throw UserError(node, "call_llvm_intrin: {} does not take these arguments or does not return {}",
                     name->value, node->dtype.str());
   llvm::Function* intrinsic = llvm::Intrinsic::getDeclaration(&module_.module, id, overloads);
   for (unsigned n = 0; n < args.size(); ++n) {

@@ -288,7 +288,7 @@ llvm::Value* FunctionEmitter::emit_cast(DataType from, DataType to, llvm::Value*
 
 llvm::Value* FunctionEmitter::emit_ramp(const RampNode* node) {
   const int lanes = static_cast<int>(node->lanes);
-  if (!node->base->dtype.is_scalar()) throw Unsupported(node, "a ramp of vectors has no code");
+  if (!node->base->dtype.is_scalar()) throw Unsupported(node, "a ramp of vectors is not supported");
   llvm::Value* base = emit(node->base);
   llvm::Value* stride = emit(node->stride);
   std::vector<llvm::Constant*> counts;

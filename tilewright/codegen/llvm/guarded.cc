@@ -35,7 +35,7 @@ void on_no_memory() {
 void on_no_memory_of_llvm(void*, const char*, bool) { on_no_memory(); }
 
 [[noreturn]] void refuse_fatal(const std::string& text) {
-  throw Unsupported("LLVM cannot make this code: {}", text)
+  throw Unsupported("LLVM cannot compile this code: {}", text)
       .help("an intrinsic may need a CPU or feature that the target lacks");
 }
 

@@ -82,7 +82,7 @@ llvm::Value* FunctionEmitter::emit_call_function(const CallNode* node, const Glo
                    callee->name_hint, function->arg_size(), args.size());
   for (size_t n = 0; n < args.size(); ++n)
     TILEWRIGHT_CHECK(args[n]->getType() == function->getArg(static_cast<unsigned>(n))->getType(),
-                     "{}: argument {} has dtype {}, which is not what the function takes", callee->name_hint,
+                     "{}: argument {} has dtype {}, which does not match the function", callee->name_hint,
                      n + 1, node->args[n]->dtype.str());
   return_if_failed(builder_.CreateCall(function, args));
   return builder_.getInt32(0);

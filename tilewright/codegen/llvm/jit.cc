@@ -123,7 +123,7 @@ void Linked::create(std::span<const std::string> objects) {
     runtime::check_interrupt();
     if (llvm::Error error = jit_->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, name_))) {
       llvm::consumeError(std::move(error));
-      throw UserError("cannot load {}: it is no object file of this machine", name_);
+      throw UserError("cannot load {}: it is not an object file for this machine", name_);
     }
   }
   jit_->getExecutionSession().setErrorReporter([this](llvm::Error error) {

@@ -160,14 +160,14 @@ void require_no_loader(const llvm::Module& part) {
   for (const llvm::GlobalVariable& variable : part.globals()) {
     const std::string name = variable.getName().str();
     if (variable.isThreadLocal())
-      throw Unsupported("pragma_import_llvm: {} is a variable of each thread", name)
+      throw Unsupported("pragma_import_llvm: {} is a thread-local variable", name)
           .help("pass a pointer to memory of the program's own");
     if (name == "llvm.global_ctors" || name == "llvm.global_dtors")
       throw Unsupported("pragma_import_llvm: {} lists code that runs when a library is loaded", name)
           .help("call it where it is needed");
   }
   for (const llvm::GlobalIFunc& function : part.ifuncs())
-    throw Unsupported("pragma_import_llvm: {} is chosen when a library is loaded (ifunc)",
+    throw Unsupported("pragma_import_llvm: {} is resolved when a library is loaded (ifunc)",
                       function.getName().str())
         .help("choose with a branch");
 }
@@ -322,7 +322,7 @@ std::string archive_of(std::span<const std::string> objects) {
 std::vector<std::string> members_of(const std::string& archive, const std::string& path) {
   const auto refuse = [&](llvm::Error error) {
     llvm::consumeError(std::move(error));
-    throw UserError("cannot load {}: it is no archive of objects, or damaged", path);
+    throw UserError("cannot load {}: it is not an archive of objects, or damaged", path);
   };
   auto opened = llvm::object::Archive::create(llvm::MemoryBufferRef(archive, path));
   if (!opened) refuse(opened.takeError());

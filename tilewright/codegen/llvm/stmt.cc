@@ -189,7 +189,7 @@ void FunctionEmitter::emit_while(const WhileNode* node) {
 
 llvm::Value* FunctionEmitter::emit_loop_control(std::string_view name) {
   if (loops_.empty())
-    throw UserError("{} stands outside of any loop", name == "break_loop" ? "break" : "continue");
+    throw UserError("{} is outside of any loop", name == "break_loop" ? "break" : "continue");
   free_above(loops_.back().workspace_depth);
   builder_.CreateBr(name == "break_loop" ? loops_.back().exit : loops_.back().next);
   return nullptr;

@@ -68,7 +68,7 @@ const llvm::Target& find_target(const std::string& triple) {
   std::string names;
   for (const llvm::Target& known : llvm::TargetRegistry::targets())
     names += (names.empty() ? "" : ", ") + std::string(known.getName());
-  throw Unsupported("target llvm: no code can be made for -mtriple={}", triple)
+  throw Unsupported("target llvm: cannot generate code for -mtriple={}", triple)
       .help("this build knows {}", names);
 }
 
@@ -214,7 +214,7 @@ NativeTarget parsed(const ir::Target& target) {
     native.features = host.features;
   }
   std::unique_ptr<llvm::MCSubtargetInfo> known(backend.createMCSubtargetInfo(native.triple, "", ""));
-  if (!known) throw Unsupported("target llvm: no code can be made for -mtriple={}", native.triple);
+  if (!known) throw Unsupported("target llvm: cannot generate code for -mtriple={}", native.triple);
   check_cpu(*known, native.triple, native.cpu);
   const std::vector<std::string> features = strings_of(target, "mattr");
   check_features(*known, native.triple, features);
@@ -258,7 +258,7 @@ std::unique_ptr<llvm::TargetMachine> new_machine(const NativeTarget& target) {
       find_target(target.triple)
           .createTargetMachine(target.triple, target.cpu, target.features, options, model, std::nullopt,
                                kLevels[target.opt_level]));
-  if (!machine) throw Unsupported("target llvm: no code can be made for -mtriple={}", target.triple);
+  if (!machine) throw Unsupported("target llvm: cannot generate code for -mtriple={}", target.triple);
   return machine;
 }
 

@@ -55,7 +55,7 @@ class Matcher {
       const auto* loop = stmt.as<ForNode>();
       if (!loop) {
         if (const auto* store = stmt.as<BufferStoreNode>()) return store;
-        refuse("a loop has other statements than the sum");
+        refuse("a loop contains other statements than the sum");
       }
       turns_.push_back({loop});
       if (!as_const_int(loop->extent, &turns_.back().extent)) turns_.back().extent = 0;
@@ -69,13 +69,13 @@ class Matcher {
     const auto* product = add ? add->b.as<MulNode>() : nullptr;
     if (!load || !product || load->buffer != store->buffer ||
         !is_same_index(load->indices[0], store->indices[0]))
-      refuse("the statement is no sum of products");
+      refuse("the statement is not a sum of products");
     take(nest_.sum, load);
     const auto* a = product->a.as<CastNode>();
     const auto* b = product->b.as<CastNode>();
     const auto* x = a ? a->value.as<BufferLoadNode>() : nullptr;
     const auto* y = b ? b->value.as<BufferLoadNode>() : nullptr;
-    if (!x || !y) refuse("the factors are no converted elements");
+    if (!x || !y) refuse("the factors are not converted elements");
     take(nest_.row, x);
     take(nest_.column, y);
     const DataType row = nest_.row.dtype, column = nest_.column.dtype;
@@ -88,7 +88,7 @@ class Matcher {
       refuse("a factor lies in the memory of the sums");
     for (const BufferLoadNode* factor : {x, y}) {
       walk(factor->indices[0], [&](const BufferLoadNode* read) {
-        if (read->buffer->data == load->buffer->data) refuse("where a factor lies depends on the sums");
+        if (read->buffer->data == load->buffer->data) refuse("the position of a factor depends on the sums");
       });
     }
     group_ = 32 / row.bits;
@@ -112,7 +112,8 @@ class Matcher {
         find_step(nest_.row.index, var, &turn.row) && find_step(nest_.column.index, var, &turn.column);
     const bool is_sum_linear = find_step(nest_.sum.index, var, &turn.sum);
     if (!is_sum_linear || (!turn.is_term() && !turn.is_linear))
-      refuse(fmt::format("the turns of loop {} are no constant number of elements apart", var->name_hint));
+      refuse(fmt::format("the iterations of loop {} are not a constant number of elements apart",
+                         var->name_hint));
     if (!turn.is_term() && (turn.extent == 0 || !is_zero(turn.loop->min)))
       refuse(fmt::format("loop {} over results has no constant range from 0", var->name_hint));
   }
@@ -122,7 +123,7 @@ class Matcher {
   Turn take_innermost(std::string_view what, Fits fits) {
     const auto found = std::find_if(turns_.rbegin(), turns_.rend(),
                                     [&](const Turn& turn) { return turn.is_linear && fits(turn); });
-    if (found == turns_.rend()) refuse(fmt::format("no loop is one over {}", what));
+    if (found == turns_.rend()) refuse(fmt::format("there is no loop over {}", what));
     const Turn turn = *found;
     turns_.erase(std::next(found).base());
     start(turn.loop);

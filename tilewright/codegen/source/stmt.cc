@@ -169,7 +169,7 @@ void SourcePrinter::evaluate(const PrimExpr& value) {
   const std::string_view name = op ? std::string_view(op->name) : std::string_view();
   if (name == "tir.break_loop" || name == "tir.continue_loop") {
     const char* word = name == "tir.break_loop" ? "break" : "continue";
-    if (loops_.empty()) throw UserError("{} stands outside of any loop", word);
+    if (loops_.empty()) throw UserError("{} is outside of any loop", word);
     run_cleanups(loops_.back());
     return line(fmt::format("{};", word));
   }

@@ -21,7 +21,7 @@ std::vector<std::string> compiler_flags(const ir::Target& target) {
   const int64_t level = target->attrs.get_int("opt-level", 3);
   for (const char* name : {"mattr", "fast-math"}) {
     if (target->attrs.get(name))
-      throw Unsupported("target c: -{} has no meaning for a C compiler", name)
+      throw Unsupported("target c: -{} does not apply to a C compiler", name)
           .help("use -mcpu, or target \"llvm\"");
   }
   if (level < 0 || level > 3) throw UserError("target c: -opt-level must be 0..3, but is {}", level);
@@ -82,7 +82,7 @@ Generator make(const ir::Target& target) {
   generator.unit_object = [flags, machine = generator.machine,
                            is_host = generator.is_host](std::span<const ir::IRModule> lowered) {
     if (!is_host)
-      throw Unsupported("target c: the C compiler here makes no code for {}", machine)
+      throw Unsupported("target c: this C compiler does not generate code for {}", machine)
           .help("export a .c and compile it there");
     return compile_c(codegen::emit_c(lowered), flags);
   };

@@ -103,7 +103,7 @@ std::vector<ir::PrimExpr> literals(Importer& importer, const Node& node, size_t 
 int64_t checked_axis(int64_t axis, size_t ndim) {
   const auto count = static_cast<int64_t>(ndim);
   if (axis < -count || axis >= count)
-    throw UserError("axis {} of a tensor with {}", axis, count_text(ndim, "dimension"));
+    throw UserError("axis {} is outside of a tensor with {}", axis, count_text(ndim, "dimension"));
   return axis < 0 ? axis + count : axis;
 }
 

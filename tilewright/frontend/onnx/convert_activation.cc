@@ -81,7 +81,7 @@ void elu(Importer& importer, const Node& node) {
 
 void celu(Importer& importer, const Node& node) {
   const double alpha = float_attr(node, "alpha", 1);
-  if (alpha == 0) throw UserError("attribute \"alpha\" is 0, by which x is divided");
+  if (alpha == 0) throw UserError("attribute \"alpha\" is 0, but x is divided by it");
   exponential_unit({importer, node}, 1 / alpha, alpha, 1);
 }
 

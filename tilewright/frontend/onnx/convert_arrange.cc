@@ -218,11 +218,12 @@ relax::Shape piece_sizes(Importer& importer, const Node& node, const ir::PrimExp
   int64_t extent;
   if (tir::as_const_int(whole, &extent)) {
     const int64_t size = (extent + count - 1) / count;
-    if (extent < size * (count - 1)) throw UserError("an extent of {} is split into {}", extent, count);
+    if (extent < size * (count - 1))
+      throw UserError("an extent of {} cannot be split into {}", extent, count);
   }
   if (importer.opset < 18)  // before opset 18, pieces are equal
     importer.require(node, tir::equal(tir::floormod(whole, count), relax::extent_imm(0)),
-                     "an extent of {} is not split into {} equal pieces", whole, count);
+                     "an extent of {} cannot be split into {} equal pieces", whole, count);
   const ir::PrimExpr size = importer.facts.simplify(tir::floordiv(tir::operator+(whole, count - 1), count));
   relax::Shape sizes(node.outputs.size(), size);
   sizes.back() = importer.facts.simplify(tir::operator-(whole, tir::operator*(size, count - 1)));
@@ -235,13 +236,13 @@ void split_by_numbers(Importer& importer, const Node& node, const Expr& x, int64
   int64_t total = 0;
   std::vector<int64_t> starts;
   for (int64_t size : sizes) {
-    if (size < 0) throw UserError("the size of a piece is {}", size);
+    if (size < 0) throw UserError("the size of a piece is {}, expected at least 0", size);
     starts.push_back(total += size);
   }
   if (sizes.size() != node.outputs.size())
     throw UserError("{} pieces for {} outputs", sizes.size(), node.outputs.size());
   importer.require(node, tir::equal(relax::extent_imm(total), whole),
-                   "pieces of {} elements in all for {} outputs of an extent of {}", total,
+                   "pieces of {} elements in total for {} outputs of an extent of {}", total,
                    node.outputs.size(), whole);
   starts.pop_back();
   if (starts.empty()) return importer.pass_on(node);
@@ -251,9 +252,9 @@ void split_by_numbers(Importer& importer, const Node& node, const Expr& x, int64
 
 void require_pieces(Importer& importer, const Node& node, const relax::Shape& sizes,
                     const ir::PrimExpr& total, const ir::PrimExpr& whole, const ir::PrimExpr& are_sizes) {
-  importer.require(node, importer.facts.simplify(are_sizes), "the pieces {} have one below 0", sizes);
+  importer.require(node, importer.facts.simplify(are_sizes), "the pieces {} contain a negative size", sizes);
   importer.require(node, tir::equal(total, whole),
-                   "pieces of {} elements in all for {} outputs of an extent of {}", total,
+                   "pieces of {} elements in total for {} outputs of an extent of {}", total,
                    node.outputs.size(), whole);
 }
 

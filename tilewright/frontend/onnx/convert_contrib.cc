@@ -42,10 +42,11 @@ void matmul_nbits(Importer& importer, const Node& node) {
                 block = int_attr(node, "block_size", 0);
   if (bits != 4 && bits != 8) throw Unsupported("weights of {} bits, supported are 4 and 8", bits);
   if (int_attr(node, "weight_prepacked", 0) != 0)
-    throw Unsupported("weight_prepacked is {}, a layout of other processors",
+    throw Unsupported("weight_prepacked is {}, a layout for other processors",
                       int_attr(node, "weight_prepacked", 0));
   if (importer.value(node, 4))
-    throw Unsupported("input 4, g_idx, an order of rows").help("export it without act_order");
+    throw Unsupported("input 4 (g_idx), a permutation of rows, is not supported")
+        .help("export it without act_order");
   if ((block & (block - 1)) != 0) throw UserError("block_size is {}, expected a power of two", block);
   const DataType dtype = DataType::uint(static_cast<int>(bits));
   const int64_t num_blocks = (k - 1) / block + 1, block_bytes = block * bits / 8,

@@ -21,7 +21,7 @@ void require_index(Importer& importer, const Node& node, const Indexed& dims, si
   const ir::PrimExpr extent = relax::as_extent(dims.extents[n]), at = relax::as_extent(index);
   const ir::PrimExpr from_end = tir::operator<=(relax::extent_imm(0), tir::operator+(at, extent));
   importer.require(node, tir::logical_and(from_end, tir::operator<(at, extent)),
-                   "index {} of dimension {}, which has extent {}", index, dims.first + n, extent);
+                   "index {} is outside of dimension {}, which has extent {}", index, dims.first + n, extent);
 }
 
 // Checking the smallest and the largest index of each dimension is enough.

@@ -84,7 +84,7 @@ void squeeze(Importer& importer, const Node& node) {
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       if (is<ir::IntImmNode>(shape[axis])) continue;
       importer.require(node, tir::not_equal(shape[axis], relax::extent_imm(1)),
-                       "dimension {} of {} would go, which axes must say", axis, shape);
+                       "dimension {} of {} would be removed, which requires axes", axis, shape);
     }
   }
   importer.emit(node, "relax.squeeze", {x}, std::move(attrs));
@@ -117,7 +117,8 @@ struct NewShape {
       int64_t extent = 0;
       if (!tir::as_const_int(target[axis], &extent)) continue;
       if (extent == 0 && keeps) target[axis] = kept(axis);
-      if (extent < -1) throw UserError("extent {} of the new shape is {}", axis, extent);
+      if (extent < -1)
+        throw UserError("extent {} of the new shape is {}, expected at least -1", axis, extent);
       if (extent == -1 && free_axis)
         throw UserError("extents {} and {} of the new shape are both -1", *free_axis, axis);
       if (extent == -1) free_axis = axis;
@@ -162,7 +163,7 @@ void flatten(Importer& importer, const Node& node) {
   int64_t axis = int_attr(node, "axis", 1);
   if (axis < 0) axis += static_cast<int64_t>(from.size());
   if (axis < 0 || axis > static_cast<int64_t>(from.size()))
-    throw UserError("axis {} of a tensor with {}", axis, count_text(from.size(), "dimension"));
+    throw UserError("axis {} is outside of a tensor with {}", axis, count_text(from.size(), "dimension"));
   const relax::Shape head(from.begin(), from.begin() + axis), tail(from.begin() + axis, from.end());
   const relax::Shape target{relax::num_elements(head), relax::num_elements(tail)};
   importer.emit(node, "relax.reshape", {data, relax::shape_expr(target)});

@@ -57,7 +57,7 @@ void average_pool(Importer& importer, const Node& node) {
 
 // (the sum of |x|^p of each window)^(1 / p), from the mean times the number of elements, padding included
 void lp_pool(Importer& importer, const Node& node) {
-  if (int_attr(node, "ceil_mode", 0)) throw Unsupported("ceil_mode is 1");
+  if (int_attr(node, "ceil_mode", 0)) throw Unsupported("ceil_mode = 1 is not supported");
   const Expr given = importer.value(node, 0), x = widened(importer, given);
   const Window window = pool_window(node, shape_of(node, x));
   const int64_t p = int_attr(node, "p", 2);

@@ -20,7 +20,7 @@ int64_t axis_of(const Node& node, const Expr& scale, int64_t said) {
 
 void require_integers(DataType dtype) {
   if (!dtype.is_int() && !dtype.is_uint())
-    throw Unsupported("quantized numbers of dtype {}, only integers are supported", dtype.str());
+    throw Unsupported("quantized values of dtype {}, only integers are supported", dtype.str());
 }
 
 // ONNX requires a zero point for each scale, and several scales to match the indices of dimension `axis`.

@@ -38,7 +38,7 @@ void Importer::require_known_shapes(const Node& node) const {
     }
     throw Unsupported("the shape of its output \"{}\" is not known; its inputs are {}", name,
                       fmt::join(inputs, ", "))
-        .help("give the inputs of the model shapes, e.g. [\"n\", 3] with a name for what varies");
+        .help("give the inputs of the model shapes, e.g. [\"n\", 3] with a name for a varying dimension");
   }
 }
 

@@ -243,7 +243,7 @@ Graph read_graph(const wire::Graph& proto, const std::string& folder, std::set<s
   graph.nodes = sorted(std::move(graph.nodes), known);
   std::set<std::string> made = visible;
   for (const ValueInfo& output : graph.outputs) {
-    if (!made.count(output.name)) throw UserError("graph output \"{}\" is made by no node", output.name);
+    if (!made.count(output.name)) throw UserError("graph output \"{}\" is not made by any node", output.name);
   }
   return graph;
 }

@@ -21,7 +21,7 @@ const OperatorRule& rule_of(const Node& node, int64_t opset) {
     other = &rule;
   }
   TILEWRIGHT_CHECK(other, "operator {} has a converter, but no rule", node.op());
-  throw UserError("the operator came with opset {}, the model has opset {}", other->since, opset);
+  throw UserError("the operator was introduced in opset {}, the model has opset {}", other->since, opset);
 }
 
 std::string counted(size_t count, std::string_view what) {
@@ -107,8 +107,8 @@ const AttributeRule& rule_of(const OperatorRule& owner, const Attribute& attribu
       if (rule.name == attribute.name) return rule;
       names.push_back(rule.name);
     } else if (rule.name == attribute.name) {
-      throw UserError("attribute \"{}\" is of opset {} to {}, the model has opset {}", rule.name, rule.since,
-                      rule.until, opset);
+      throw UserError("attribute \"{}\" exists in opset {} to {}, the model has opset {}", rule.name,
+                      rule.since, rule.until, opset);
     }
   }
   throw UserError("there is no attribute \"{}\"", attribute.name)
@@ -141,7 +141,7 @@ std::set<std::string> used_names(const Graph& graph) {
 void check_opset(const Model& model) {
   const int64_t opset = model.opsets.at("");
   if (opset < kFirstOpset || opset > kLastOpset)
-    throw Unsupported("the model is of opset {}, supported are {} to {}", opset, kFirstOpset, kLastOpset)
+    throw Unsupported("the model has opset {}, supported are {} to {}", opset, kFirstOpset, kLastOpset)
         .help("convert it with onnx.version_converter.convert_version(model, {})",
               std::clamp(opset, kFirstOpset, kLastOpset));
 }

@@ -101,7 +101,7 @@ std::string external_data(const wire::Tensor& proto, const std::string& folder, 
         .help("put it beside the model");
   if (length < 0) length = std::max<int64_t>(size - offset, 0);
   if (offset > size || length < 0 || length > size - offset)
-    throw UserError("tensor \"{}\": bytes {} to {} of \"{}\" are wanted, but it has {}", name, offset,
+    throw UserError("tensor \"{}\": bytes {} to {} of \"{}\" are needed, but it has {}", name, offset,
                     offset + length, path.string(), size);
   std::string bytes(static_cast<size_t>(length), '\0');
   std::ifstream file(path, std::ios::binary);

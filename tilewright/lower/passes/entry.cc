@@ -48,7 +48,7 @@ class Entry {
         pointers.push_back(result_);
         continue;
       }
-      TILEWRIGHT_CHECK(bound_.count(var.get()), "{}: no parameter says what variable {} is", name_,
+      TILEWRIGHT_CHECK(bound_.count(var.get()), "{}: no parameter gives the value of variable {}", name_,
                        var->name_hint);
       pointers.push_back(var);
     }

@@ -136,7 +136,7 @@ class Inliner {
     if (has_return(body))
       throw Unsupported(call, "a call of {}, which returns before its end",
                         call->op.as<GlobalVarNode>()->name_hint)
-          .help("put what follows into an else");
+          .help("put the statements after the return into an else");
     return body;
   }
 
@@ -145,7 +145,7 @@ class Inliner {
     const std::string& name = call->op.as<GlobalVarNode>()->name_hint;
     if (!has_return(callee_of(call)->body))
       throw UserError(call, "the value of {} is used, but {} returns none", expr_text(PrimExpr(call)), name)
-          .help("a function returns what T.ret gives");
+          .help("a function returns the value of T.ret");
     const PrimExpr value = returned_by({body_of(call, buffers)});
     if (!value)
       throw Unsupported(call, "the value of {} is used, but {} does more than compute it",

@@ -74,7 +74,7 @@ void refuse_in_unordered(const ForNode* loop) {
   if (loop->for_kind == ForKind::kSerial || loop->for_kind == ForKind::kUnrolled) return;
   ir::walk(loop->body, [&](const EvaluateNode* node) {
     if (const CallNode* call = return_of(node))
-      throw Unsupported(call, "T.ret in a loop whose iterations have no order, over {}",
+      throw Unsupported(call, "T.ret in a loop whose iterations are unordered, over {}",
                         loop->loop_var->name_hint)
           .help("make the loop serial");
   });

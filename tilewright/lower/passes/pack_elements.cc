@@ -234,7 +234,7 @@ class Packer {
       return known == "if_then_else" ? wide : wrapped(wide, node->dtype);
     }
     const DataType dtype = is_narrow(node->dtype) ? node->dtype : first_narrow(node)->dtype;
-    throw Unsupported(node, "{} has no code for {}", op ? op->name.substr(4) : "a call", dtype.str())
+    throw Unsupported(node, "{} is not supported for {}", op ? op->name.substr(4) : "a call", dtype.str())
         .help("cast to int8 or uint8 first");
   }
   static const PrimExpr& first_narrow(const CallNode* node) {
@@ -246,8 +246,9 @@ class Packer {
   Buffer bytes_behind(const Buffer& buffer) {
     if (!is_narrow(buffer->dtype)) return buffer;
     if (!buffer->dtype.is_scalar())
-      throw Unsupported(buffer, "buffer {} has elements of dtype {}, vectors of parts of bytes", buffer->name,
-                        buffer->dtype.str())
+      throw Unsupported(buffer,
+                        "buffer {} has elements of dtype {}, vectors of elements narrower than a byte",
+                        buffer->name, buffer->dtype.str())
           .help("make it one of {} with another dimension", buffer->dtype.element().str());
     auto [found, is_new] = bytes_.try_emplace(buffer.get());
     if (is_new)
@@ -283,7 +284,7 @@ class Packer {
     const Buffer& buffer = store->buffer;
     const PrimExpr& index = indices[0];
     if (!index->dtype.is_scalar())
-      throw Unsupported(store, "buffer {}: a vector of {} is stored, of which each shares its byte",
+      throw Unsupported(store, "buffer {}: a vector of {} is stored, whose elements share bytes",
                         buffer->name, buffer->dtype.str())
           .help("write a loop over the elements");
     const Buffer bytes = bytes_behind(buffer);
@@ -323,7 +324,7 @@ PrimFunc pack_elements(const PrimFunc& func) {
   if (!uses_narrow(func->body)) return func;
   for (size_t n = 0; n < func->params.size(); ++n) {
     if (!func->buffers[n] && is_narrow(func->params[n]->dtype))
-      throw Unsupported(func->params[n], "parameter {} is a number of dtype {}, which has no code",
+      throw Unsupported(func->params[n], "parameter {} is a scalar of dtype {}, which is not supported",
                         func->params[n]->name_hint, func->params[n]->dtype.str())
           .help("take it as int8 and cast it");
   }

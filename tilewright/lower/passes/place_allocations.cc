@@ -162,7 +162,7 @@ const BufferNode* aligned_buffer(const BlockNode* block, const ObjectRef& item) 
   const BufferNode* buffer = has_numbers ? written(block, entry->items[0]) : nullptr;
   const auto number = [&](size_t n) { return entry->items[n].as<IntImmNode>()->value; };
   if (!buffer || number(1) < 0 || number(1) >= static_cast<int64_t>(buffer->shape.size()) || number(2) < 1)
-    throw UserError(block, "{} has an entry that is no [buffer, axis, factor, offset]", kStorageAlign)
+    throw UserError(block, "{} has an entry that is not [buffer, axis, factor, offset]", kStorageAlign)
         .help(
             "buffer is the number of one that the block writes, axis one of its dimensions, factor at least "
             "1");
@@ -177,7 +177,7 @@ Wishes wishes_of(const PrimFunc& func) {
     const ObjectRef aligned = block->annotations.get(kStorageAlign);
     const auto* list = aligned.as<ArrayNode>();
     if (aligned && !list)
-      throw UserError(block, "{} is no list of [buffer, axis, factor, offset]", kStorageAlign);
+      throw UserError(block, "{} is not a list of [buffer, axis, factor, offset]", kStorageAlign);
     for (const ObjectRef& item : list ? list->items : std::vector<ObjectRef>()) {
       const BufferNode* buffer = aligned_buffer(block, item);
       const ObjectRef known = wishes[buffer].get(kStorageAlign);

@@ -8,7 +8,7 @@ namespace {
 
 void require_code(DataType dtype, const ir::ObjectRef& where) {
   if (dtype.is_scalable())
-    throw Unsupported(where, "scalable vectors ({}) have no code yet", dtype.str())
+    throw Unsupported(where, "scalable vectors ({}) are not supported yet", dtype.str())
         .help("write a vectorized loop: it gets vectors of the machine's length");
 }
 

@@ -41,7 +41,7 @@ PrimExpr widened_call(const Call& call) {
   for (const PrimExpr& arg : call->args) has_small |= is_small_float(arg->dtype);
   if (!has_small) return nullptr;
   if (op->name == "tir.nextafter")
-    throw Unsupported(call, "nextafter of dtype {} has no code", call->dtype.str())
+    throw Unsupported(call, "nextafter of dtype {} is not supported", call->dtype.str())
         .help("add 1 to the bits that T.reinterpret gives");
   std::vector<PrimExpr> args;
   for (const PrimExpr& arg : call->args) args.push_back(widened(arg));

@@ -32,7 +32,7 @@ float overlap(const Box& a, const Box& b) {
 
 void require_float32(const Tensor& tensor, std::string_view what) {
   if (tensor.dtype() != DataType::float_(32))
-    throw Unsupported("{}: a tensor of {}", what, tensor.dtype().str())
+    throw Unsupported("{}: tensors of dtype {} are not supported", what, tensor.dtype().str())
         .help("cast it to float32 before, e.g. R.astype(x, \"float32\")");
 }
 

@@ -107,8 +107,8 @@ Value require_indices(Args args) {
         const int64_t extent = extents[static_cast<size_t>(dim)];
         const int64_t n = first_outside(data, dim, indices.num_elements(), depth, extent);
         if (n >= 0)
-          throw UserError("{}: index {} of dimension {}, which has extent {}", args[3].as_string("what"),
-                          data[n], args[2].as_int() + dim, extent);
+          throw UserError("{}: index {} is outside of dimension {}, which has extent {}",
+                          args[3].as_string("what"), data[n], args[2].as_int() + dim, extent);
       }
     }
   });

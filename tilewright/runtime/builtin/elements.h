@@ -51,7 +51,7 @@ void with_number_type(DataType dtype, std::string_view what, const Body& body) {
       default: break;
     }
   }
-  throw Unsupported("{}: a tensor of {}", what, dtype.str())
+  throw Unsupported("{}: tensors of dtype {} are not supported", what, dtype.str())
       .help("cast it to float32 before, e.g. R.astype(x, \"float32\")");
 }
 

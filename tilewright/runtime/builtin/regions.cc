@@ -40,7 +40,7 @@ void pool_regions(const Tensor& data, const Tensor& rois, const Tensor& result, 
   for (int64_t r = 0; r < rois.shape()[0]; ++r) {
     const float* region = rois.data_as<float>() + 5 * r;
     if (!(region[0] >= 0 && region[0] < static_cast<float>(data.shape()[0])))
-      throw UserError("{}: region {} lies in image {} of {}", what, r, region[0], data.shape()[0]);
+      throw UserError("{}: region {} refers to image {} of {}", what, r, region[0], data.shape()[0]);
     const float* image = data.data_as<float>() + static_cast<int64_t>(region[0]) * from.image;
     float* out = result.data_as<float>() + r * to.image;
     for (int64_t c = 0; c < channels; ++c) {

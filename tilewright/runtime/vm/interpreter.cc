@@ -45,7 +45,7 @@ int64_t dimension_of(const Value& value, uint32_t axis, std::string_view functio
 Value shape_from_tensor(const Value& value, std::string_view function) {
   const Tensor tensor = value.as_tensor(function).compact();
   if (tensor.ndim() != 1 || !tensor.device().is_cpu())
-    throw UserError("{}: {} is no shape", function, type_str(tensor));
+    throw UserError("{}: {} is not a shape", function, type_str(tensor));
   Shape shape;
   for (int64_t n = 0; n < tensor.num_elements(); ++n)
     shape.push_back(integer_of(tensor.slice(0, n, n + 1), function));

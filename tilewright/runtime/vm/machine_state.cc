@@ -53,8 +53,7 @@ thread_local int depth = 0;
 struct DepthScope {
   static constexpr int kMaxDepth = 1000;
   explicit DepthScope(const std::string& function) {
-    if (depth >= kMaxDepth)
-      throw UserError("{}: functions call each other more than {} deep", function, kMaxDepth);
+    if (depth >= kMaxDepth) throw UserError("{}: calls are nested more than {} deep", function, kMaxDepth);
     ++depth;
   }
   ~DepthScope() { --depth; }

@@ -172,7 +172,7 @@ uint64_t check_header(std::span<const std::byte> bytes, const std::string& name)
   const auto num_bytes = in.number<uint64_t>(), sum = in.number<uint64_t>(),
              code_bytes = in.number<uint64_t>();
   if (num_bytes != bytes.size())
-    throw UserError("{} is damaged: it has {} bytes of {}", name, bytes.size(), num_bytes);
+    throw UserError("{} is damaged: it has {} of {} bytes", name, bytes.size(), num_bytes);
   if (sum != checksum(bytes.subspan(kChecksummedFrom))) {
     throw UserError("{} is damaged: its checksum is wrong", name).help("compile or copy it again");
   }
@@ -227,7 +227,7 @@ Executable load(std::span<const std::byte> bytes, const std::string& name,
   const uint64_t data_begin = std::min<uint64_t>(aligned(kHeaderBytes + code_bytes), bytes.size());
   const ConstantReader constants(bytes.subspan(data_begin), name, std::move(owner));
   for (size_t left = in.count(13); left > 0; --left) executable.constants.push_back(constants.read(in));
-  if (!in.is_at_end()) throw UserError("{} is damaged: there is more than its header says", name);
+  if (!in.is_at_end()) throw UserError("{} is damaged: it is longer than its header says", name);
   const std::string fault = find_fault(executable);
   if (!fault.empty()) throw UserError("{} is damaged: {}", name, fault);
   return executable;
