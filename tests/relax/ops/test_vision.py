@@ -1,15 +1,131 @@
-"""Operators of detectors, and attention of sequences of several lengths, against formulas in numpy."""
+"""Operators of detectors, against formulas in numpy."""
 
 import numpy as np
 import pytest
-import torch
-import torch.nn.functional as F
 from op_testing import check_op, run_op
 
+import tilewright
+from tilewright import relax
 from tilewright.errors import UserError
+from tilewright.script import parse
 
-RNG = np.random.default_rng(3)
+torch = pytest.importorskip("torch")
+
+RNG = np.random.default_rng(6)
+
+
+def test_options_may_be_constants():
+    """all_class_non_max_suppression(boxes, scores, R.const(7), R.const(0.3)) as programs of 2024 write it."""
+    scores = RNG.uniform(0, 1, (1, 3, 127)).astype("float32")
+    numbers = {"max_output_boxes_per_class": 7, "iou_threshold": 0.3, "score_threshold": 0.2}
+    constants = {
+        name: relax.const(value, "int64" if isinstance(value, int) else "float32")
+        for name, value in numbers.items()
+    }
+    wanted = run_op("vision.all_class_non_max_suppression", CORNERS, scores, **numbers)
+    found = run_op("vision.all_class_non_max_suppression", CORNERS, scores, **constants)
+    written = parse(
+        f"""
+@R.function
+def main(boxes: R.Tensor({CORNERS.shape}, "float32"), scores: R.Tensor({scores.shape}, "float32")):
+    gv = R.vision.all_class_non_max_suppression(
+        boxes, scores, R.const(7, "int64"), R.const(0.3, "float32"), R.const(0.2, "float32"), output_format="onnx"
+    )
+    return gv
+"""
+    )
+    main = tilewright.VirtualMachine(tilewright.compile(tilewright.IRModule({"main": written})))["main"]
+    for results in (found, [each.numpy() for each in main(CORNERS, scores)]):
+        for mine, theirs in zip(results, wanted, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+def greedy(boxes, scores, most, overlap, least):
+    """The straightforward suppression, for one class."""
+
+    def both(a, b):
+        low, high = np.maximum(a[:2], b[:2]), np.minimum(a[2:], b[2:])
+        shared = np.prod(np.maximum(high - low, 0))
+        return shared / (np.prod(a[2:] - a[:2]) + np.prod(b[2:] - b[:2]) - shared)
+
+    kept = []
+    for n in np.argsort(-scores, kind="stable"):
+        if scores[n] > least and len(kept) < most and all(both(boxes[k], boxes[n]) <= overlap for k in kept):
+            kept.append(int(n))
+    return kept
+
+
+CORNERS = np.sort(RNG.uniform(0, 1, (1, 127, 2, 2)), 2).reshape(1, 127, 4).astype("float32")
+
+
+def test_suppression_of_all_classes():
+    scores = RNG.uniform(0, 1, (1, 3, 127)).astype("float32")
+    attrs = {"max_output_boxes_per_class": 7, "iou_threshold": 0.3, "score_threshold": 0.2}
+    chosen, count = run_op("vision.all_class_non_max_suppression", CORNERS, scores, **attrs)
+    wanted = [[0, c, n] for c in range(3) for n in greedy(CORNERS[0], scores[0, c], 7, 0.3, 0.2)]
+    assert count[0] == len(wanted)
+    np.testing.assert_array_equal(chosen[: len(wanted)], wanted)
+
+
+def test_suppression():
+    scores = RNG.uniform(0, 1, 127).astype("float32")
+    rows = np.concatenate([np.zeros((127, 1), "float32"), scores[:, None], CORNERS[0]], 1)[None]
+    valid, first, places = run_op("vision.get_valid_counts", rows, score_threshold=0.25)
+    above = np.flatnonzero(scores > 0.25)
+    assert valid[0] == len(above)
+    np.testing.assert_array_equal(first[0, : len(above)], rows[0, above])
+    assert (first[0, len(above) :] == -1).all()
+    np.testing.assert_array_equal(places[0, : len(above)], above)
+    wanted = greedy(CORNERS[0], scores, 5, 0.3, 0.25)
+    attrs = {"max_output_size": 5, "iou_threshold": 0.3}
+    found, count = run_op("vision.non_max_suppression", first, valid, places, **attrs)
+    assert count[0, 0] == len(wanted)
+    np.testing.assert_array_equal(found[0, : len(wanted)], wanted)
+    attrs.update(return_indices=False, invalid_to_bottom=True)
+    found = run_op("vision.non_max_suppression", first, valid, places, **attrs)
+    np.testing.assert_array_equal(found[0, : len(wanted)], rows[0, wanted])
+
+
+def overlap(a, b):
+    shared = np.prod(np.maximum(np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2]), 0))
+    return shared / (np.prod(a[2:] - a[:2]) + np.prod(b[2:] - b[:2]) - shared)
+
+
+@pytest.mark.parametrize("force", [True, False])
+def test_suppression_that_lessens_scores(force):
+    """Soft-NMS: the best box is taken, those that it overlaps become worse, and so on."""
+    sigma, most_overlap, least = 0.3, 0.6, 0.2
+    classes, scores = RNG.integers(0, 3, 127), RNG.uniform(0, 1, 127).astype("float32")
+    rows = np.concatenate([classes[:, None], scores[:, None], CORNERS[0]], 1).astype("float32")
+    left, kept = {n: scores[n].astype("float64") for n in range(100)}, []
+    while left and max(left.values()) > least and len(kept) < 20:
+        best = max(left, key=left.get)
+        kept.append((best, left.pop(best)))
+        for n in list(left):
+            shared = overlap(CORNERS[0, best], CORNERS[0, n]) if force or classes[best] == classes[n] else 0
+            left[n] *= np.exp(-(shared**2) / (2 * sigma))
+            if shared > most_overlap:
+                del left[n]
+    wanted = np.full((1, 127, 6), -1, "float32")
+    for n, (row, score) in enumerate(kept):
+        wanted[0, n] = [classes[row], score, *CORNERS[0, row]]
+    attrs = {
+        "soft_nms_sigma": sigma,
+        "score_threshold": least,
+        "iou_threshold": most_overlap,
+        "force_suppress": force,
+    }
+    args = rows[None], np.array([100], "int32"), np.arange(127, dtype="int32")[None] + 1000
+    found, chosen, count = run_op("vision.non_max_suppression", *args, max_output_size=20, **attrs)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4)
+    assert (count[0, 0], list(chosen[0, : len(kept)])) == (len(kept), [row + 1000 for row, _ in kept])
+    found = run_op("vision.non_max_suppression", *args, max_output_size=20, return_indices=False, **attrs)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4)
+
+
 MAPS = RNG.standard_normal((2, 3, 7, 11)).astype("float32")
+
+
 #: one across the border, one outside, one far larger than the map, one of no size
 ROIS = np.array(
     [[0, 1.3, 0.2, 9.7, 5.1], [1, -3, 2, 4, 20], [1, 30, 30, 40, 40], [0, -9, -9, 60, 60], [1, 4, 4, 4, 4]],
@@ -121,36 +237,3 @@ def test_multibox_transform_loc():
     kept = np.where(logits < 0.3, 0, logits)
     attrs = {"variances": variances, "threshold": 0.3, "apply_softmax": False}
     check_op(name, args, attrs, [boxes, kept], atol=1e-5)
-
-
-def heads_first(x):
-    return torch.from_numpy(x).permute(0, 2, 1, 3)
-
-
-@pytest.mark.parametrize("mask", [None, "TopLeft", "BottomRight"])
-def test_attention_of_sequences_one_after_the_other(mask):
-    query, key, value = (RNG.standard_normal((1, n, 2, 7)).astype("float32") for n in (9, 11, 11))
-    starts, key_starts = np.array([0, 2, 5, 9], "int32"), np.array([0, 3, 6, 11], "int32")
-    parts = []
-    for n in range(3):
-        q = heads_first(query[:, starts[n] : starts[n + 1]])
-        k, v = (heads_first(x[:, key_starts[n] : key_starts[n + 1]]) for x in (key, value))
-        rows, columns = np.arange(q.shape[2])[:, None], np.arange(k.shape[2])
-        shift = k.shape[2] - q.shape[2] if mask == "BottomRight" else 0
-        seen = torch.from_numpy((columns <= rows + shift) | (mask is None))
-        parts.append(F.scaled_dot_product_attention(q, k, v, attn_mask=seen).permute(0, 2, 1, 3).numpy())
-    args = [query, key, value, starts, np.array(4, "int32"), key_starts, np.array(5, "int32")]
-    check_op("nn.attention_var_len", args, {"causal_mask": mask}, np.concatenate(parts, 1), atol=1e-5)
-
-
-def test_attention_of_sequences_within_a_window():
-    query, starts = RNG.standard_normal((1, 7, 1, 3)).astype("float32"), np.array([0, 3, 7], "int64")
-    sequence, place = np.array([0, 0, 0, 1, 1, 1, 1]), np.array([0, 1, 2, 0, 1, 2, 3])
-    distance = place[:, None] - place
-    seen = (sequence[:, None] == sequence) & (distance >= 0) & (distance < 2)
-    one = heads_first(query)
-    wanted = F.scaled_dot_product_attention(one, one, one, attn_mask=torch.from_numpy(seen)).permute(
-        0, 2, 1, 3
-    )
-    args, attrs = [query, query, query, starts, np.array(4)], {"causal_mask": "TopLeft", "window_size": 2}
-    check_op("nn.attention_var_len", args, attrs, wanted.numpy(), atol=1e-5)
