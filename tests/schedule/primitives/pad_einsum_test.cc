@@ -1,20 +1,10 @@
 // pad_einsum: sums of products over lengths that are multiples, on padded copies.
+#include "primitive_programs.h"
 #include "schedule_testing.h"
 #include "tilewright/ir/services.h"
 
 namespace tilewright::schedule {
 namespace {
-
-constexpr std::string_view kMatmul = R"(
-    @T.prim_func
-    def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((7, 3), "float32"), Y: T.Buffer((5, 3), "float32")):
-        for i, j, k in T.grid(5, 3, 7):
-            with T.block("Y"):
-                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-                with T.init():
-                    Y[vi, vj] = T.float32(0)
-                Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
-)";
 
 TEST(PadEinsum, OperandsGetZerosAtTheEnds) {
   check_schedule(kMatmul, [](Schedule& sch) { sch.call("pad_einsum", "Y", ArgValue{4, 3, 8}); }, R"(

@@ -1,4 +1,5 @@
-// rfactor of reductions that choose, of blocks with names for values, and beside other blocks.
+// rfactor: a reduction becomes partial results and their reduction.
+#include "primitive_programs.h"
 #include "schedule_testing.h"
 
 namespace tilewright::schedule {
@@ -116,6 +117,95 @@ constexpr std::string_view kRowsOfTwo = R"(
 
 TEST(Rfactor, BesideAnotherBlock) {
   check_schedule(kRowsOfTwo, [](Schedule& sch) { sch.call("rfactor", halves_of_k(sch, "S")[1], 0); });
+}
+
+constexpr std::string_view kSum = R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 12), "float32"), Y: T.Buffer((5,), "float32")):
+        for i, k in T.grid(5, 12):
+            with T.block("Y"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    Y[vi] = T.float32(0)
+                Y[vi] = Y[vi] + A[vi, vk]
+)";
+
+TEST(Rfactor, PartialSums) {
+  check_schedule(
+      kSum,
+      [](Schedule& sch) {
+        const auto [i, k] = sch.call("get_loops", "Y").loops<2>();
+        const auto [k0, k1] = sch.call("split", k, by(4)).loops<2>();
+        sch.call("rfactor", k1, 0);
+      },
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 12), "float32"), Y: T.Buffer((5,), "float32")):
+        Y_rf = T.alloc_buffer((4, 5))
+        for i, k_0, k_1 in T.grid(5, 3, 4):
+            with T.block("Y_rf"):
+                vk_1 = T.axis.spatial(4, k_1)
+                vi = T.axis.spatial(5, i)
+                vk_0 = T.axis.reduce(3, k_0)
+                with T.init():
+                    Y_rf[vk_1, vi] = T.float32(0)
+                Y_rf[vk_1, vi] = Y_rf[vk_1, vi] + A[vi, vk_0 * 4 + vk_1]
+        for ax0, ax1 in T.grid(5, 4):
+            with T.block("Y"):
+                vk_1 = T.axis.reduce(4, ax1)
+                vi = T.axis.spatial(5, ax0)
+                with T.init():
+                    Y[vi] = T.float32(0)
+                Y[vi] = Y[vi] + Y_rf[vk_1, vi]
+  )");
+}
+
+TEST(Rfactor, UnstartedPartialSumIsRefused) {
+  check_refused(
+      kSum,
+      [](Schedule& sch) {
+        const auto [i, k] = sch.call("get_loops", "Y").loops<2>();
+        const auto [k0, k1] = sch.call("split", k, Factors{int64_t{1}, int64_t{16}}).loops<2>();
+        sch.call("rfactor", k1, 0);
+      },
+      R"(
+    error: rfactor: block Y is guarded by k_0 * 16 + k_1 < 12, which may leave iterations of loop k_1 without any term
+      f.py:4:14
+       3 |     for i, k in T.grid(5, 12):
+       4 |         with T.block("Y"):
+         |              ^^^^^^^^^^^^
+       5 |             vi, vk = T.axis.remap("SR", [i, k])
+    help: rfactor(loop k_0, 0) would be legal
+  )");
+}
+
+// Random schedules 7075: the block around has the loop over c, and each of its runs began the sum anew.
+TEST(Rfactor, SumThatGoesOnOutsideOfTheBlockAroundIsRefused) {
+  check_refused(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((2, 3), "float32"), Y: T.Buffer((1,), "float32")):
+        for c in range(2):
+            with T.block("outer"):
+                vc = T.axis.opaque(2, c)
+                for k in range(3):
+                    with T.block("Y"):
+                        v0 = T.axis.spatial(1, 0)
+                        vr = T.axis.reduce(2, vc)
+                        vk = T.axis.reduce(3, k)
+                        with T.init():
+                            Y[v0] = T.float32(0)
+                        Y[v0] = Y[v0] + A[vr, vk]
+  )",
+      [](Schedule& sch) { sch.call("rfactor", sch.call("get_loops", "Y").loops()[0], 0); },
+      R"(
+    error: rfactor: block Y cannot be factored: the sum of block Y does not start inside of block outer
+      f.py:7:22
+       6 |             for k in range(3):
+       7 |                 with T.block("Y"):
+         |                      ^^^^^^^^^^^^
+       8 |                     v0 = T.axis.spatial(1, 0)
+  )");
 }
 
 }  // namespace

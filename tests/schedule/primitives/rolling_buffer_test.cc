@@ -1,4 +1,5 @@
-// rolling_buffer of loops that were split, in blocks that run only sometimes.
+// rolling_buffer: what the next iteration reads again is kept.
+#include "primitive_programs.h"
 #include "schedule_testing.h"
 
 namespace tilewright::schedule {
@@ -76,6 +77,51 @@ TEST(RollingBuffer, ConditionsThatDifferFromIterationToIterationAreRefused) {
        6 |             with T.block("B"):
          |                  ^^^^^^^^^^^^
        7 |                 vi = T.axis.spatial(9, i + k)
+  )");
+}
+
+TEST(RollingBuffer, WhatTheNextIterationNeedsIsKept) {
+  check_schedule(
+      kWindow,
+      [](Schedule& sch) {
+        sch.call("compute_at", "B", sch.call("get_loops", "C").loops()[0]);
+        sch.call("rolling_buffer", "B", 0);
+      },
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((9, 7), "float32"), C: T.Buffer((7, 7), "float32")):
+        B = T.alloc_buffer((3, 7))
+        for i in range(7):
+            for ax0, ax1 in T.grid(3, 7):
+                with T.block("B"):
+                    vi = T.axis.opaque(9, i + ax0)
+                    vj = T.axis.spatial(7, ax1)
+                    T.where(i < 1 or ax0 >= 2)
+                    B[vi % 3, vj] = A[vi, vj] * T.float32(2)
+            for j in range(7):
+                with T.block("C"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    C[vi, vj] = B[vi % 3, vj] + B[(vi + 2) % 3, vj]
+  )");
+}
+
+TEST(RollingBuffer, WithoutASharedLoopIsRefused) {
+  check_refused(kWindow, [](Schedule& sch) { sch.call("rolling_buffer", "B", 0); }, R"(
+    error: rolling_buffer: no loop is around block B and all that reads B
+      f.py:5:14
+       4 |     for i, j in T.grid(9, 7):
+       5 |         with T.block("B"):
+         |              ^^^^^^^^^^^^
+       6 |             vi, vj = T.axis.remap("SS", [i, j])
+    help: move the block to its consumers with compute_at first
+  )");
+  check_refused(kTwoInLoop, [](Schedule& sch) { sch.call("rolling_buffer", "B", 0); }, R"(
+    error: rolling_buffer: no two iterations of a loop around block B need the same elements of B
+      f.py:6:18
+       5 |         for j in range(7):
+       6 |             with T.block("B"):
+         |                  ^^^^^^^^^^^^
+       7 |                 vi, vj = T.axis.remap("SS", [i, j])
   )");
 }
 
