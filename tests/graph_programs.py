@@ -110,3 +110,19 @@ class Weights:
             gv = R.add(lv4, b)
             R.output(gv)
         return gv
+
+
+# A function inside of main uses the parameter y.
+CAPTURES = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 5), "float32"), y: R.Tensor(("n", 5), "float32")) -> R.Tensor(("n", 5), "float32"):
+        @R.function
+        def inner(a: R.Tensor(("n", 5), "float32")) -> R.Tensor(("n", 5), "float32"):
+            s: R.Tensor(("n", 5), "float32") = R.add(a, y)
+            return s
+        z: R.Tensor(("n", 5), "float32") = inner(x)
+        w: R.Tensor(("n", 5), "float32") = inner(z)
+        return w
+"""

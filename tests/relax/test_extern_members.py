@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from extern_testing import TENSOR, Module
 
 import tilewright
 from tilewright import relax
@@ -9,8 +10,6 @@ from tilewright.ir import assert_structural_equal
 from tilewright.script import ir as I
 from tilewright.script import parse
 from tilewright.script import relax as R
-
-TENSOR = R.Tensor((5,), "float32")
 
 
 @tilewright.register_func("tests.extern.doubled", override=True)
@@ -21,24 +20,6 @@ def doubled(x):
 @tilewright.register_func("tests.extern.copied", override=True)
 def copied(x, out):
     out.copy_from(x)
-
-
-@I.ir_module
-class Module:
-    ext = R.ExternFunc("tests.extern.doubled")
-    typed = R.ExternFunc("tests.extern.doubled", R.Callable((TENSOR,), TENSOR, True))
-    copy = R.ExternFunc("tests.extern.copied")
-
-    @R.function(pure=False)
-    def main(x: R.Tensor((5,), "float32")) -> R.Tensor((5,), "float32"):
-        cls = Module
-        y = cls.ext(x, sinfo_args=R.Tensor((5,), "float32"))
-        z = cls.typed(y)
-        with R.dataflow():
-            w = R.call_dps_packed(cls.copy, (z,), out_sinfo=R.Tensor((5,), "float32"))
-            gv = R.exp(w)
-            R.output(gv)
-        return gv
 
 
 X = np.linspace(-1, 1, 5, dtype="float32")
@@ -52,23 +33,6 @@ def test_it_parses_prints_and_runs():
     assert [str(var.name_hint) for var in Module.get_global_vars()] == ["ext", "typed", "copy", "main"]
     main = tilewright.VirtualMachine(tilewright.compile(Module))["main"]
     np.testing.assert_allclose(main(X).numpy(), np.exp(X * 4), rtol=1e-6)
-
-
-def test_resolve_extern_funcs_puts_the_names_into_the_calls():
-    @I.ir_module
-    class After:
-        @R.function(pure=False)
-        def main(x: R.Tensor((5,), "float32")) -> R.Tensor((5,), "float32"):
-            y = R.call_packed("tests.extern.doubled", x, sinfo_args=R.Tensor((5,), "float32"))
-            z = R.ExternFunc("tests.extern.doubled", R.Callable((TENSOR,), TENSOR, True))(y)
-            with R.dataflow():
-                w = R.call_dps_packed("tests.extern.copied", (z,), out_sinfo=R.Tensor((5,), "float32"))
-                gv = R.exp(w)
-                R.output(gv)
-            return gv
-
-    assert_structural_equal(relax.transform.resolve_extern_funcs()(Module), After)
-    assert relax.transform.resolve_extern_funcs()(After)["main"].same_as(After["main"])
 
 
 def test_it_may_have_effects_unless_its_type_says_otherwise():

@@ -44,7 +44,7 @@ def programs() -> dict:
     files = [
         file
         for folder, suffixes in {
-            "tests": ("py", "cc"),
+            "tests": ("py", "cc", "h"),
             "examples": ("py",),
             "docs": ("md",),
             ".": ("md",),

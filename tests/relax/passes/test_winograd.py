@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from op_testing import run_op
+from winograd_testing import convolution, transformed
 
 import tilewright
 from tilewright import relax, tir
@@ -10,57 +11,6 @@ from tilewright.errors import Unsupported, UserError
 from tilewright.relax import transform
 from tilewright.script import parse
 from tilewright.testing import whole_numbers
-
-G = {2: np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]])}
-# row n is 1, p, p^2 of point p over the product of its distances from the others (0, 3/4, -3/4, 3/2, -3/2)
-POINTS = [0, 0.75, -0.75, 1.5, -1.5]
-G[4] = np.array(
-    [[p**n / np.prod([p - other for other in POINTS if other != p]) for n in range(3)] for p in POINTS]
-    + [[0, 0, 1]]
-)
-
-
-def convolution(x, w, padding):
-    """In the dtype of x; padding before height and width, then after each."""
-    top, left, bottom, right = padding
-    x = np.pad(x, ((0, 0), (top, bottom), (left, right), (0, 0)))
-    height, width = x.shape[1] - 2, x.shape[2] - 2
-    return sum(x[:, i : i + height, j : j + width] @ w[i, j] for i in range(3) for j in range(3))
-
-
-def transformed(w, tile=2):
-    return np.einsum("ay,bx,yxco->abco", G[tile], G[tile], w).astype(w.dtype)
-
-
-SHAPES = pytest.mark.parametrize(
-    ("shape", "outputs", "padding"),
-    [
-        ((1, 5, 7, 3), 9, (1, 1, 1, 1)),
-        ((2, 4, 6, 5), 7, (0, 0, 0, 0)),
-        ((1, 3, 3, 1), 1, (0, 0, 0, 0)),
-        ((3, 1, 1, 17), 5, (1, 1, 1, 1)),
-        ((1, 13, 127, 16), 33, (2, 0, 1, 3)),
-        ((1, 112, 112, 33), 34, (1, 1, 1, 1)),  # in strips
-    ],
-)
-
-
-@SHAPES
-def test_operator(shape, outputs, padding):
-    x, w = whole_numbers(shape), whole_numbers((3, 3, shape[3], outputs))
-    result = run_op("nn.conv2d_winograd", x, transformed(w), opt_level=2, padding=list(padding))
-    np.testing.assert_array_equal(result, convolution(x, w, padding))
-
-
-@SHAPES
-@pytest.mark.parametrize("opt_level", [0, 2])
-def test_operator_with_tiles_of_four(shape, outputs, padding, opt_level):
-    x, w = whole_numbers(shape), whole_numbers((3, 3, shape[3], outputs))
-    weight = transformed(w.astype("float64"), 4).astype("float32")
-    result = run_op("nn.conv2d_winograd", x, weight, opt_level=opt_level, padding=list(padding))
-    expected = convolution(x, w, padding)
-    np.testing.assert_allclose(result, expected, rtol=0, atol=4e-6 * max(np.abs(expected).max(), 1))
-
 
 PROGRAM = """
 @I.ir_module

@@ -1,0 +1,161 @@
+// compute_at: a producer is computed in a loop of its consumer.
+#include "primitive_programs.h"
+#include "schedule_testing.h"
+
+namespace tilewright::schedule {
+namespace {
+
+constexpr std::string_view kBlur = R"(
+    @T.prim_func
+    def main(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
+        B = T.alloc_buffer((18,))
+        for i in range(18):
+            with T.block("B"):
+                vi = T.axis.spatial(18, i)
+                B[vi] = A[vi] * T.float32(2)
+        for i in range(16):
+            with T.block("C"):
+                vi = T.axis.spatial(16, i)
+                C[vi] = B[vi] + B[vi + 1] + B[vi + 2]
+)";
+
+TEST(ComputeAt, HaloIsComputedAgain) {
+  check_schedule(
+      kBlur,
+      [](Schedule& sch) {
+        const auto [i0, i1] = sch.call("split", sch.call("get_loops", "C").loops()[0], by(4)).loops<2>();
+        sch.call("compute_at", "B", i0);
+      },
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
+        B = T.alloc_buffer((18,))
+        for i_0 in range(4):
+            for ax0 in range(6):
+                with T.block("B"):
+                    vi = T.axis.spatial(18, i_0 * 4 + ax0)
+                    B[vi] = A[vi] * T.float32(2)
+            for i_1 in range(4):
+                with T.block("C"):
+                    vi = T.axis.spatial(16, i_0 * 4 + i_1)
+                    C[vi] = B[vi] + B[vi + 1] + B[vi + 2]
+  )");
+}
+
+TEST(ComputeAt, OneValueNeedsNoLoop) {
+  check_schedule(
+      kMmRelu, [](Schedule& sch) { sch.call("compute_at", "Y", sch.call("get_loops", "C").loops()[1]); }, R"(
+    @T.prim_func
+    def main(A: T.Buffer((8, 7), "float32"), B: T.Buffer((7, 12), "float32"), C: T.Buffer((8, 12), "float32")):
+        Y = T.alloc_buffer((8, 12))
+        for i, j in T.grid(8, 12):
+            for ax0 in range(7):
+                with T.block("Y"):
+                    vi, vj, vk = T.axis.remap("SSR", [i, j, ax0])
+                    with T.init():
+                        Y[vi, vj] = T.float32(0)
+                    Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = T.max(Y[vi, vj], T.float32(0))
+  )");
+}
+
+TEST(ComputeAt, HaloReadBackIsRefusedTheOtherWay) {
+  check_refused(
+      kBlur,
+      [](Schedule& sch) {
+        const auto [i0, i1] = sch.call("split", sch.call("get_loops", "B").loops()[0], by(6)).loops<2>();
+        sch.call("reverse_compute_at", "C", i0);
+      },
+      R"(
+    error: reverse_compute_at: what loop i_0 produces in one iteration does not divide the work of block C: block C does not run once for each value of its axes (index 0 is not quasi-affine: its strides leave gaps or overlap)
+      f.py:9:14
+       8 |     for i in range(16):
+       9 |         with T.block("C"):
+         |              ^^^^^^^^^^^^
+      10 |             vi = T.axis.spatial(16, i)
+    help: compute_at(block B, loop i) would be legal
+  )");
+}
+
+TEST(ComputeAt, OutputIsRefused) {
+  check_refused(
+      kBlur, [](Schedule& sch) { sch.call("compute_at", "C", sch.call("get_loops", "B").loops()[0]); }, R"(
+    error: compute_at: block C cannot be moved: block C writes C, a parameter of the function
+      f.py:9:14
+       8 |     for i in range(16):
+       9 |         with T.block("C"):
+         |              ^^^^^^^^^^^^
+      10 |             vi = T.axis.spatial(16, i)
+  )");
+}
+
+// k_0 and k_1 are axes of the partial sums; which of them there are is said of both together.
+TEST(ComputeAt, AConditionOnSeveralAxesMovesWithTheBlock) {
+  check_schedule(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((3, 10), "float32"), B: T.Buffer((3,), "float32")):
+        for i, k in T.grid(3, 10):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    B[vi] = T.float32(0)
+                B[vi] = B[vi] + A[vi, vk]
+  )",
+      [](Schedule& sch) {
+        const LoopRef inner =
+            sch.call("split", sch.call("get_loops", "B").loops()[1], Factors{None{}, int64_t{4}}).loops()[1];
+        const BlockRef partial = sch.call("rfactor", inner, -1).block();
+        sch.call("compute_at", partial, sch.call("get_loops", "B").loops()[0]);
+      },
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((3, 10), "float32"), B: T.Buffer((3,), "float32")):
+        B_rf = T.alloc_buffer((3, 4))
+        for i in range(3):
+            for k_1, k_0 in T.grid(4, 3):
+                with T.block("B_rf"):
+                    vk_1, vi, vk_0 = T.axis.remap("SSR", [k_1, i, k_0])
+                    T.where(k_0 * 4 + k_1 < 10)
+                    with T.init():
+                        B_rf[vi, vk_1] = T.float32(0)
+                    B_rf[vi, vk_1] = B_rf[vi, vk_1] + A[vi, vk_0 * 4 + vk_1]
+            for k_1 in range(4):
+                with T.block("B"):
+                    vk_1, vi = T.axis.remap("RS", [k_1, i])
+                    with T.init():
+                        B[vi] = T.float32(0)
+                    B[vi] = B[vi] + B_rf[vi, vk_1]
+  )");
+}
+
+TEST(ComputeAt, InputsThatStayMayBeReadLater) {
+  check_schedule(
+      kOwnElements,
+      [](Schedule& sch) {
+        const auto [outer, inner] = sch.call("get_loops", "D").loops<2>();
+        sch.call("compute_at", "Y", inner);
+      },
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((5,)), B: T.Buffer((5, 3)), D: T.Buffer((5, 3))):
+        X = T.alloc_buffer((5,))
+        Y = T.alloc_buffer((5, 3))
+        for t in range(5):
+            with T.block("X"):
+                vt = T.axis.spatial(5, t)
+                X[vt] = A[vt] * T.float32(2)
+        for j, k in T.grid(5, 3):
+            with T.block("Y"):
+                vt, vi = T.axis.remap("SS", [j, k])
+                Y[vt, vi] = B[vt, vi] + X[vt]
+            with T.block("D"):
+                vj, vk = T.axis.remap("SS", [j, k])
+                D[vj, vk] = Y[vj, vk] * X[vj]
+  )");
+}
+
+}  // namespace
+}  // namespace tilewright::schedule
