@@ -51,14 +51,14 @@ def _arguments(signature: inspect.Signature | None, args: tuple, kwargs: dict) -
 
 def _reason(error: Exception) -> str:
     text = (str(error).splitlines() or [""])[0]
-    # what the bindings say of C++ types means nothing to the caller
+    # names of C++ types in messages of the bindings mean nothing to the caller
     if not text or "incompatible function arguments" in text or "std::" in text:
         return "these are not the types that it takes"
     return text
 
 
 def _is_ours(error: Exception) -> bool:
-    """Whether no function that the user passed took part: only this package, and what it calls of others."""
+    """True if no function that the user passed took part: only this package, and what it calls of others."""
     numpy = getattr(sys.modules.get("numpy"), "__file__", None)  # wherever it is installed
     known = (*_NOT_THE_USERS, str(Path(numpy).parent)) if numpy else _NOT_THE_USERS
     trace = error.__traceback__

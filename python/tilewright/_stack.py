@@ -1,4 +1,4 @@
-"""What the `with` statements of a thread have opened."""
+"""The contexts that `with` statements of a thread have opened."""
 
 import threading
 

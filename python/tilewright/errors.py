@@ -16,7 +16,7 @@ class ArgumentError(UserError, TypeError):
 
 
 class Unsupported(Error, NotImplementedError):
-    """What you ask is right, but tilewright cannot do it; the text says what it can."""
+    """Your program is right, but tilewright cannot do this; the text says what it can do instead."""
 
 
 class InternalError(Error, RuntimeError):

@@ -1,4 +1,4 @@
-"""What watches passes: `with tilewright.transform.PassContext(instruments=[PassTimingInstrument()]): ...`
+"""Instruments, which watch passes: `with tilewright.transform.PassContext(instruments=[PassTimingInstrument()]): ...`
 
 An instrument is an object with those of these methods that it needs; info has the name and the opt_level of the pass:
     enter_pass_ctx(), exit_pass_ctx()   when the `with` block begins and ends
@@ -15,7 +15,7 @@ from .errors import UserError
 
 
 class PassTimingInstrument:
-    """What each pass took, in `taken`: [(name, seconds)]; render() is a table.
+    """Measures each pass, in `taken`: [(name, seconds)]; render() is a table.
 
     >>> timing = tilewright.instrument.PassTimingInstrument()
     >>> with tilewright.transform.PassContext(instruments=[timing]): ex = tilewright.compile(mod)

@@ -36,7 +36,7 @@ Target = guard("tilewright.Target", Target)
 
 
 class Feature(NamedTuple):
-    """What is known of a machine in one respect: a number or a bool, its unit, what it means, and where it comes from."""
+    """One fact about a machine: a number or a bool, its unit, its meaning and its source."""
 
     value: int | float | bool
     unit: str
@@ -45,7 +45,7 @@ class Feature(NamedTuple):
 
 
 def features(target="llvm") -> dict[str, Feature]:
-    """What default schedules and graph passes know of the machine that `target` makes code for, by name.
+    """The facts that default schedules and graph passes use about the machine that `target` makes code for, by name.
 
     target   text, a dict or a Target; default this machine
     Raises   UserError and Unsupported as Target and build do

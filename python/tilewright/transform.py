@@ -59,7 +59,7 @@ class PassContext:
         }
 
     def should_run(self, mod: IRModule, info: "PassInfo") -> bool:
-        """Whether no instrument refuses the pass."""
+        """True if no instrument refuses the pass."""
         return all(each.should_run(mod, info) for each in self.instruments if hasattr(each, "should_run"))
 
     def tell(self, method: str, *args) -> None:
@@ -69,7 +69,7 @@ class PassContext:
                 getattr(each, method)(*args)
 
     def hooks(self):
-        """What C++ asks and tells before and after its passes; None if nobody watches."""
+        """The callbacks that C++ calls before and after its passes; None if there are no instruments."""
         if not self.instruments:
             return None
         return (
@@ -88,7 +88,7 @@ class PassContext:
 
 
 class PassInfo:
-    """What a pass says of itself: its name, and the opt_level at which it runs."""
+    """The name of a pass and the opt_level at which it runs."""
 
     def __init__(self, opt_level: int, name: str, required=None, traceable: bool = False):
         self.opt_level, self.name = opt_level, name

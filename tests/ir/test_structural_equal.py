@@ -57,7 +57,7 @@ def test_both_programs_are_shown_with_the_difference_marked():
         str(caught.value)
         == """the programs differ at body.body.value.value: 1 against 2
 --- left
-# from tvm.script import tir as T
+# from tilewright.script import tir as T
 
 @T.prim_func(private=True)
 def main(A: T.Buffer((5,), "float32")):
@@ -66,7 +66,7 @@ def main(A: T.Buffer((5,), "float32")):
                ^^^^^^^^^^^^
 
 --- right
-# from tvm.script import tir as T
+# from tilewright.script import tir as T
 
 @T.prim_func(private=True)
 def main(A: T.Buffer((5,), "float32")):

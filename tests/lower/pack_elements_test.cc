@@ -15,7 +15,7 @@ TEST(PackElements, TwoLieInAByte) {
         C[3] = T.Cast("uint4", Y[0])
         Y[1] = T.Cast("int32", C[3])
   )"));
-  EXPECT_EQ(script::print(func), R"(# from tvm.script import tir as T
+  EXPECT_EQ(script::print(func), R"(# from tilewright.script import tir as T
 
 @T.prim_func
 def main(Y: T.Buffer((5,), "int32")):

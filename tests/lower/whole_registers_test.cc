@@ -30,7 +30,7 @@ TEST(WholeRegisters, LanesThatHoldNothingNeedNoMask) {
             C[8:16] = T.Select(T.Ramp(0, 1, 8) < T.Broadcast(5, 8), C[8:16] + A[0:8], C[8:16])
         B[0:8] = C[0:8]
   )"))),
-            R"(# from tvm.script import tir as T
+            R"(# from tilewright.script import tir as T
 
 @T.prim_func
 def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):

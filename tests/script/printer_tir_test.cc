@@ -76,7 +76,7 @@ TEST(PrintTir, HeaderNamesTheImportsAsComments) {
     def main(A: T.Buffer((4,), "float32")):
         A[0] = T.float32(1)
   )");
-  EXPECT_EQ(print(func), R"(# from tvm.script import tir as T
+  EXPECT_EQ(print(func), R"(# from tilewright.script import tir as T
 
 @T.prim_func
 def main(A: T.Buffer((4,), "float32")):

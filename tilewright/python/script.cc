@@ -138,6 +138,7 @@ std::string print_script(const ir::ObjectRef& node, const nb::dict& options) {
   take("tir_alias", chosen.tir_alias);
   take("relax_alias", chosen.relax_alias);
   take("module_name", chosen.module_name);
+  take("package", chosen.package);
   take("underline", chosen.underline);
   return script::print(node, chosen);
 }

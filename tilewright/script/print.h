@@ -20,6 +20,7 @@ struct PrintOptions {
   std::string tir_alias = "T";
   std::string relax_alias = "R";
   std::string module_name = "Module";
+  std::string package = "";
   /// Nodes whose text is underlined by ^^^^.
   std::vector<ObjectRef> underline = {};
 
@@ -36,7 +37,10 @@ struct PrintOptions {
         field<&PrintOptions::ir_alias>("ir_alias", "name of the module of @I.ir_module"),
         field<&PrintOptions::tir_alias>("tir_alias", "name of the module of @T.prim_func"),
         field<&PrintOptions::relax_alias>("relax_alias", "name of the module of @R.function"),
-        field<&PrintOptions::module_name>("module_name", "name of the class of a module")};
+        field<&PrintOptions::module_name>("module_name", "name of the class of a module"),
+        field<&PrintOptions::package>(
+            "package",
+            "where the imports come from; \"\": tilewright.script, or tvm.script in its dialects")};
   }
 };
 

@@ -1,4 +1,4 @@
-"""What can be known of integer expressions: simpler forms, proofs, bounds, iterator maps.
+"""Facts about integer expressions: simpler forms, proofs, bounds, iterator maps.
 
 analyzer = tilewright.arith.Analyzer()
 analyzer.bind(i, (0, 16))

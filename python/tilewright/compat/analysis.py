@@ -29,7 +29,7 @@ def _verified(func, mod, ctx):
 
 
 def verify_memory(func) -> bool:
-    """Whether nothing touches memory of another device outside of a kernel: on the CPU, always."""
+    """True if nothing touches memory of another device outside of a kernel: on the CPU, always."""
     target = func.attrs.get("target")
     if target is None or target.kind in ("llvm", "c"):
         return True
@@ -138,12 +138,12 @@ def undefined_vars(node, defs=()) -> list:
 
 
 def expr_deep_equal(lhs, rhs) -> bool:
-    """Whether two expressions are the same, with the same variables."""
+    """True if two expressions are the same, with the same variables."""
     return ir.structural_equal(lhs, rhs)
 
 
 def has_if_then_else(stmt) -> bool:
-    """Whether there is an if statement or T.if_then_else below."""
+    """True if there is an if statement or T.if_then_else below."""
     found = []
 
     def visit(node) -> None:

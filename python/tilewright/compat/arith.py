@@ -79,7 +79,7 @@ class Analyzer(arith.Analyzer):
         return ConstIntBound(*self.const_bounds(expr))
 
     def modular_set(self, expr) -> ModularSet:
-        """What the values of `expr` have in common modulo some number."""
+        """The remainder that all values of `expr` have modulo some number."""
         return ModularSet(*super().modular_set(expr))
 
     def simplify(self, expr, steps: int = 2):
@@ -118,7 +118,7 @@ class Analyzer(arith.Analyzer):
 
 
 class IterMapLevel:
-    """What a map must be."""
+    """The property that a map must have."""
 
     Bijective = 0
     Surjective = 1

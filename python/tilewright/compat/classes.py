@@ -1,4 +1,4 @@
-"""What `type(x)` shows: the module and name that a class had in the era whose spelling created the object."""
+"""Names that `type(x)` shows: the module and name that a class had in the era whose spelling created the object."""
 
 from .. import ir, relax, runtime, te, tir
 
@@ -43,7 +43,7 @@ def add_spellings() -> None:
 
 
 class OldExecutable:
-    """What `relax.vm.build` of 2022 gave: an executable under its old name."""
+    """The result of `relax.vm.build` of 2022: an executable under its old name."""
 
     def __init__(self, executable):
         self.executable = executable

@@ -68,7 +68,7 @@ def make_block(
     )
 
 
-#: what TVM's numbers for kinds of axes mean
+#: kinds of axes by TVM's numbers
 AXES = {0: "spatial", 2: "reduce", 3: "scan", 4: "opaque"}
 
 

@@ -1,4 +1,4 @@
-"""What the modules of TVM hold, a function per module: {name: object of tilewright}."""
+"""The names of TVM's modules, a function per module: {name: object of tilewright}."""
 
 import sys
 

@@ -31,7 +31,7 @@ class ExprFunctor(relax.expr_functor._Functor):
     """Calls a method for each kind of expression, binding and block; a subclass writes those that it needs."""
 
     def visit_expr(self, expr):
-        """What the method for the kind of `expr` gives.
+        """The result of the method for the kind of `expr`.
 
         Raises NotImplementedError where the subclass has no such method, TypeError for what is no graph expression.
         """
@@ -83,7 +83,7 @@ def pattern_names() -> dict:
 
 
 class _RuntimeModule:
-    """What VirtualMachine.module was until 2025: the functions as a module."""
+    """VirtualMachine.module until 2025: the functions as a module."""
 
     def __init__(self, machine):
         self._machine = machine
@@ -152,7 +152,7 @@ def _written_types(call) -> list:
 
 
 def _sequence(body):
-    """What a function or branch holds: `body`, or a sequence that ends with it."""
+    """The body of a function or branch: `body`, or a sequence that ends with it."""
     return body if isinstance(body, _SeqExpr) else _SeqExpr(blocks=[], body=body, type=body.type)
 
 

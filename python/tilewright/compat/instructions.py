@@ -29,7 +29,7 @@ HANDLE = re.compile(r"([blv])(\d+)")
 
 
 class Handle:
-    """What stands for a block or a loop in an instruction.
+    """A handle of a block, a loop or a value in an instruction.
 
     kind  "block", "loop" or "value"
     name  in the trace that it comes from; "" for one made by hand
@@ -39,7 +39,7 @@ class Handle:
         self.kind, self.name = kind, name
 
     def same_as(self, other) -> bool:
-        """Whether it is this very handle."""
+        """True if it is this very handle."""
         return self is other
 
     def __repr__(self) -> str:
@@ -69,7 +69,7 @@ HANDLES = {
 
 
 def kind_of(value) -> str | None:
-    """Of a handle: "block", "loop" or "value"; a variable stands for a value that is sampled."""
+    """The kind of a handle: "block", "loop" or "value"; a variable stands for a value that is sampled."""
     if isinstance(value, Handle):
         return value.kind
     for cls, kind in ((BlockRV, "block"), (LoopRV, "loop"), (ExprRV, "value"), (tir.Var, "value")):
@@ -79,7 +79,7 @@ def kind_of(value) -> str | None:
 
 
 class InstructionKind:
-    """What a step does: its name as TVM writes it, "ComputeAt" for compute_at."""
+    """The kind of a step: its name as TVM writes it, "ComputeAt" for compute_at."""
 
     def __init__(self, primitive: str):
         self._primitive = primitive
@@ -104,11 +104,11 @@ class InstructionKind:
 
     @property
     def is_pure(self) -> bool:
-        """Whether it leaves the program as it is."""
+        """True if it leaves the program as it is."""
         return self._primitive.startswith(("get_", "sample_"))
 
     def same_as(self, other) -> bool:
-        """Whether it is the same kind."""
+        """True if it is the same kind."""
         return self == other
 
     def __eq__(self, other) -> bool:
@@ -151,7 +151,7 @@ class Instruction:
         _step(self, _Names())  # raises for what does not fit
 
     def same_as(self, other) -> bool:
-        """Whether it is this very instruction, or both are one step that a schedule has recorded."""
+        """True if it is this very instruction, or both are one step that a schedule has recorded."""
         return self == other
 
     def __eq__(self, other) -> bool:
@@ -225,7 +225,7 @@ def _takes(type_name: str) -> list[str]:
 
 
 def from_inputs(primitive: str, arg: str, type_name: str) -> bool:
-    """Whether TVM counts the argument among the inputs; the others are attributes."""
+    """True if TVM counts the argument among the inputs; the others are attributes."""
     return bool(_takes(type_name)) or (primitive, arg) == ("annotate", "ann_val")
 
 
@@ -242,7 +242,7 @@ def _as_argument(inst: Instruction, arg: str, type_name: str, value, names: "_Na
 
 
 def _step(inst: Instruction, names: "_Names", decision=None) -> dict:
-    """What load_json takes for the instruction."""
+    """The instruction in the form that load_json takes."""
     primitive = inst.kind._primitive
     inputs, attrs = list(inst.inputs), list(inst.attrs)
     given = {}

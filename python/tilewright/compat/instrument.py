@@ -10,7 +10,7 @@ def pass_instrument(cls=None):
 
 
 class PassInstrument:
-    """What instruments may derive from."""
+    """The base class of instruments."""
 
 
 NAMES = {

@@ -59,7 +59,8 @@ def cprint(printable, style=None, black_format=False) -> None:
 
 
 def add() -> None:
-    """Gives modules, functions and statements these two methods."""
+    """Gives modules, functions and statements these two methods; headers of programs import from tvm.script."""
+    printing.default_package = "tvm.script"
     for cls in (tw.IRModule, classes["BaseFunc"], classes["Stmt"], classes["PrimExpr"]):
         cls.script = script
         cls.show = show

@@ -10,7 +10,7 @@ _Function, _GlobalVar = classes["relax.Function"], classes["ir.GlobalVar"]
 
 
 class BaseCheckResult(enum.Enum):
-    """Whether a type is one of another: never, after a check when it runs, or always."""
+    """The answer whether a type is a subtype of another: never, after a check when it runs, or always."""
 
     FAIL_L0 = 0
     FAIL_L1 = 1
@@ -19,7 +19,7 @@ class BaseCheckResult(enum.Enum):
 
 
 def struct_info_base_check(base, derived) -> BaseCheckResult:
-    """Whether values of type `derived` are of type `base`."""
+    """The answer whether values of type `derived` are of type `base`."""
     answer = _core.relax_is_subtype(derived, base)
     return (BaseCheckResult.FAIL_L0, BaseCheckResult.FAIL_L2, BaseCheckResult.PASS)[answer]
 
@@ -30,12 +30,12 @@ def struct_info_lca(lhs, rhs):
 
 
 def is_base_of(self, derived) -> bool:
-    """Whether all values of type `derived` are of this type."""
+    """True if all values of type `derived` are of this type."""
     return _core.relax_is_subtype(derived, self) == 2
 
 
 def has_reshape_pattern(func) -> bool:
-    """Whether a loop program gives the elements of its first buffer in their order, in another shape."""
+    """True if a loop program gives the elements of its first buffer in their order, in another shape."""
     if len(func.buffers) != 2 or not all(func.buffers):
         return False
     types = [relax.TensorType(buffer.shape, str(buffer.dtype)) for buffer in func.buffers]
@@ -93,7 +93,7 @@ def _is_pure(call) -> bool:
 
 
 def contains_impure_call(expr, own_name=None) -> bool:
-    """Whether a graph calls something that has an effect; `own_name`, what calls itself, does not count."""
+    """True if a graph calls something that has an effect; `own_name`, what calls itself, does not count."""
     impure: list = []
 
     class Calls(relax.PyExprVisitor):

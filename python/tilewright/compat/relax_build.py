@@ -14,7 +14,7 @@ def _steps(*names: str):
 
 
 _TO_LOOPS = ("legalize_ops", "annotate_tir_op_pattern", "fold_constant", "fuse_ops", "fuse_tir")
-#: what get_pipeline knows; relax.build itself runs all that docs/graph-passes.md lists, whatever pipeline is named
+#: the names that get_pipeline takes; relax.build itself runs all that docs/graph-passes.md lists, whatever pipeline is named
 _pipelines = {
     "zero": _steps(*_TO_LOOPS),
     "default": _steps(*_TO_LOOPS),
@@ -45,7 +45,7 @@ def get_pipeline(name: str = "zero", **options):
 
 
 def get_default_pipeline(target):
-    """What relax.build does before it compiles for a target, as far as passes can be run one by one."""
+    """The passes of relax.build before it compiles for a target, as far as they can be run one by one."""
     return get_pipeline("default_build")
 
 

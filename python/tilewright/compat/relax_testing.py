@@ -37,7 +37,7 @@ def _between_marks(func, args, kwargs, bind):
 
 
 def checkpoint(func, *args, **kwargs):
-    """What `func` gives; the way back of a gradient computes again what it binds instead of keeping it."""
+    """The result of `func`; the backward pass of a gradient computes its bindings again instead of keeping them."""
     return _between_marks(func, args, kwargs, lambda value: value)
 
 

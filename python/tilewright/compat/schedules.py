@@ -25,7 +25,7 @@ def make_schedule(
 
 
 def _can_decompose_padding(self, block, loop) -> bool:
-    """Whether decompose_padding accepts the block and the loop."""
+    """True if decompose_padding accepts the block and the loop."""
     try:
         self.copy().decompose_padding(block, loop)
     except (UserError, Unsupported):
@@ -63,7 +63,7 @@ def _get_sref(self, rand_var_or_stmt) -> StmtSRef:
 
 
 def _get(self, rand_var_or_sref, run=Schedule.get):
-    """What a handle, or a StmtSRef, stands for."""
+    """The loop or block that a handle, or a StmtSRef, stands for."""
     return rand_var_or_sref.stmt if isinstance(rand_var_or_sref, StmtSRef) else run(self, rand_var_or_sref)
 
 
@@ -202,7 +202,7 @@ def _map_shape(self, shape, analyzer=None) -> list:
 
 
 def _is_equivalent_to(self, other) -> bool:
-    """Whether both give the same new indices for the same old ones."""
+    """True if both give the same new indices for the same old ones."""
     if len(self.initial_indices) != len(other.initial_indices):
         return False
     found = other.map_indices(self.initial_indices)

@@ -44,11 +44,11 @@ class BlockScope:
         ]
 
     def get_deps_by_src(self, block: StmtSRef) -> list[Dependency]:
-        """What has to come after a block."""
+        """The blocks that have to come after a block."""
         return [each for each in self._dependences if each.src == block]
 
     def get_deps_by_dst(self, block: StmtSRef) -> list[Dependency]:
-        """What has to come before a block."""
+        """The blocks that have to come before a block."""
         return [each for each in self._dependences if each.dst == block]
 
 

@@ -106,7 +106,7 @@ def stmt_list(stmt) -> list:
 
 
 def _parts(value):
-    """What stands directly in a node, list or dictionary."""
+    """The values directly in a node, list or dictionary."""
     if isinstance(value, _core.Object):
         return [getattr(value, name) for name in value.field_names if name != "span"]
     return value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()

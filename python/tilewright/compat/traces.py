@@ -31,7 +31,7 @@ def _decisions(self) -> dict:
 
 
 def _get_decision(self, inst: Instruction):
-    """What a sample_* step drew; None for other steps."""
+    """The value that a sample_* step drew; None for other steps."""
     return _decisions(self).get(inst)
 
 

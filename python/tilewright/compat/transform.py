@@ -31,7 +31,7 @@ _OPTIONS = {"relax.FuseOps.max_depth": "fuse_ops.max_size"}
 
 
 def _own_names(names) -> list:
-    """Those of the names that passes of graphs have here, as fold_constant for FoldConstant."""
+    """The passes of graphs among `names` under our names: fold_constant for FoldConstant."""
     own = [re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.removeprefix("relax.")).lower() for name in names or ()]
     return [name for name in own if hasattr(relax.transform, name)]
 
@@ -42,7 +42,7 @@ class PassContext(transform.PassContext):
     def __init__(self, opt_level=2, required_pass=(), disabled_pass=(), instruments=(), config=None):
         known = _own_names(disabled_pass)
         options = {_OPTIONS.get(key, key): value for key, value in (config or {}).items()}
-        # what TVM's own lowering is told; steps here have no such options
+        # options of TVM's own lowering, which steps here do not have
         theirs = ("tir.", "s_tir.", "relax.", "testing.")
         options = {key: value for key, value in options.items() if not key.startswith(theirs)}
         super().__init__(min(opt_level, 3), _own_names(required_pass), known, options, instruments)
@@ -129,7 +129,7 @@ def dataflowblock_pass(pass_func=None, opt_level: int = 0, name=None, required=N
     return _decorated(pass_func, opt_level, name, required, traceable, on_blocks)
 
 
-#: what each step of lowering does
+#: the description of each step of lowering
 _DOCS = dict(_core.lowering_steps("llvm") + _core.lowering_steps("c"))
 
 

@@ -1,4 +1,4 @@
-"""Importers of models."""
+"""Readers of model files.  Networks written as Python classes are in tilewright.relax.frontend, whose name is TVM's."""
 
 from . import onnx
 

@@ -25,7 +25,7 @@ def from_onnx(model, shapes: dict[str, int] | None = None) -> IRModule:
 
 
 def fixed_dims(shapes) -> dict[str, int]:
-    """What `shapes` of from_onnx says, checked; {} of None.
+    """The argument `shapes` of from_onnx, checked; {} for None.
 
     Raises  UserError unless it maps names to whole numbers
     """
@@ -45,7 +45,7 @@ def fixed_dims(shapes) -> dict[str, int]:
 
 
 def path_or_bytes(model) -> str | bytes:
-    """What from_onnx takes, as the path of a file or as the bytes of one.
+    """The argument of from_onnx as the path of a file, or as its bytes.
 
     Raises  UserError if `model` is something else
     """

@@ -1,4 +1,4 @@
-"""What loop programs and graphs share: modules, functions, types, structural equality, saving and loading."""
+"""The part of the IR that loop programs and graphs share: modules, functions, types, structural equality, saving and loading."""
 
 from .. import _core
 from ._nodes import classes

@@ -38,7 +38,7 @@ def _constructor(kind: str, field_names: list[str]):
 
 
 def _no_constructor(group: str):
-    """Of a class that stands for several kinds of nodes: an object of it would have no node."""
+    """The __new__ of a class that stands for several kinds of nodes: it refuses, as an object of it would have no node."""
 
     def new(cls, *args, **kwargs):
         kinds = [kind for kind, _, _ in _core.node_table() if issubclass(classes[kind], classes[group])]
@@ -67,7 +67,7 @@ def _restored(json: str):
 
 
 def _common(node_class: type) -> None:
-    """What every node can do."""
+    """Adds the methods that every node has."""
 
     def same_as(self, other) -> bool:
         """True if `other` is the very same node."""
@@ -113,7 +113,7 @@ def _make_classes() -> None:
         }
         for index, (name, doc) in enumerate(fields):
             members[name] = _property(index, name, doc)
-        # what is seen only inside of a dataflow block is a variable all the same
+        # a variable that is visible only inside of a dataflow block is a variable all the same
         parent = classes["relax.Var"] if kind == "relax.DataflowVar" else group(base)
         classes[kind] = type(short, (parent,), members)
         _core.register_node_class(kind, classes[kind])

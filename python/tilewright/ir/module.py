@@ -3,7 +3,7 @@
 from .. import _core
 from .._guard import guard_class
 from ._nodes import classes, methods_for
-from .printing import show, to_script
+from .printing import shortened, show, to_script
 
 _GlobalVar = classes["ir.GlobalVar"]
 
@@ -142,7 +142,7 @@ class IRModule:
         return self.clone()
 
     def __deepcopy__(self, memo) -> "IRModule":
-        return self.clone()  # what it is made of cannot change
+        return self.clone()  # its functions cannot change
 
     def __reduce__(self):
         return _restored, (_core.save_json(self._node), self.pyfuncs)
@@ -158,7 +158,8 @@ class IRModule:
     def __str__(self) -> str:
         return self.script()
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return shortened(self.script())
 
 
 def _restored(json: str, pyfuncs: dict) -> IRModule:
@@ -196,6 +197,9 @@ class _Function:
 
     def __str__(self) -> str:
         return self.script()
+
+    def __repr__(self) -> str:
+        return shortened(self.script())
 
 
 @methods_for("ir.GlobalVar")

@@ -7,6 +7,10 @@ from .._guard import guard_module
 
 #: dialect of script() when none is given; compat sets it to the era of the programs it has read
 default_dialect = "native"
+#: where the imports in the header come from when nothing is given; compat sets it to tvm.script
+default_package = ""
+#: lines of a program that repr() shows
+_MAX_LINES = 100
 
 
 def to_script(
@@ -22,6 +26,7 @@ def to_script(
     tir_alias: str = "T",
     relax_alias: str = "R",
     ir_alias: str = "I",
+    package: str | None = None,
 ) -> str:
     """`program` (module, function, statement or expression) as TVMScript.
 
@@ -33,6 +38,7 @@ def to_script(
     show_header    begin with the imports, as comments; default True
     module_name    name of the class of a module; default Module
     tir_alias, relax_alias, ir_alias  names of the modules that the text uses; default T, R, I
+    package        of the imports in the header; default tilewright.script, tvm.script in the other dialects
     Raises         UserError for an unknown dialect
     """
     options = {
@@ -46,10 +52,21 @@ def to_script(
         "tir_alias": tir_alias,
         "relax_alias": relax_alias,
         "ir_alias": ir_alias,
+        "package": default_package if package is None else package,
     }
     # a module that can change holds its node
     node = program.__tilewright_node__() if hasattr(program, "__tilewright_node__") else program
     return _core.print_script(node, options)
+
+
+def shortened(text: str) -> str:
+    """`text`, of a program or a trace, as repr() shows it: its first 100 lines, and how many are left out."""
+    lines = text.rstrip("\n").split("\n")
+    if len(lines) <= _MAX_LINES:
+        return text
+    return "\n".join(
+        [*lines[:_MAX_LINES], f"# ... {len(lines) - _MAX_LINES:,} more lines: print() shows them"]
+    )
 
 
 def show(program, style: str | None = None, **options) -> None:

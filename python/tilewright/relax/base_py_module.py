@@ -143,7 +143,7 @@ class BasePyModule:
 
 
 class ModuleFactory:
-    """What @I.ir_module makes of a subclass of BasePyModule: call it with a device; it also stands for the IRModule."""
+    """The result of @I.ir_module on a subclass of BasePyModule: call it with a device; it also stands for the IRModule."""
 
     def __init__(self, cls: type, ir_mod: IRModule):
         self.cls, self.ir_module = cls, ir_mod

@@ -133,7 +133,7 @@ class BlockBuilder:
         return self._inside(expr, self._core.end_scope)
 
     def _inside(self, expr, end):
-        """What `end` gives for the normal form of `expr`, in a scope of its own."""
+        """The result of `end` for the normal form of `expr`, in a scope of its own."""
         self._core.begin_scope([])
         try:
             return end(self._core.normalize(expr))
@@ -164,7 +164,7 @@ class BlockBuilder:
         return self._core.current_block_is_dataflow()
 
     def lookup_binding(self, var):
-        """What `var` is bound to, or None."""
+        """The value that `var` is bound to, or None."""
         return self._core.lookup_binding(var)
 
     def add_func(self, func, name_hint: str):

@@ -40,7 +40,7 @@ def _library() -> ctypes.CDLL | None:
 
 
 def is_available() -> bool:
-    """Whether a CBLAS library can be loaded here (Debian: libblas3, libopenblas0)."""
+    """True if a CBLAS library can be loaded here (Debian: libblas3, libopenblas0)."""
     return _library() is not None
 
 

@@ -1,4 +1,4 @@
-"""What graph expressions can do in Python: arithmetic, calls, elements of tuples."""
+"""Operators and methods of graph expressions: arithmetic, calls, elements of tuples."""
 
 from .. import _core
 from .._numbers import plain

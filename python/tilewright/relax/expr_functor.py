@@ -90,7 +90,7 @@ class PyExprVisitor(_Functor):
         self._dispatch(expr)
 
     def visit_leaf_(self, expr) -> None:
-        """What the methods for expressions without others inside do: nothing."""
+        """Default of the methods for expressions without others inside: does nothing."""
 
     visit_global_var_ = visit_op_ = visit_constant_ = visit_data_type_imm_ = visit_leaf_
     visit_dataflow_var_ = visit_extern_func_ = visit_prim_value_ = visit_shape_expr_ = visit_leaf_
@@ -162,7 +162,7 @@ class PyExprMutator(_Functor):
         self._remap: dict = {}  # id of a variable -> (the variable, what stands for it)
 
     def visit_expr(self, expr):
-        """What stands for `expr`, normal and with its type.
+        """The expression that replaces `expr`, in normal form and with its type.
 
         Raises TypeError for what is no graph expression, UserError where types contradict each other.
         """
@@ -223,7 +223,7 @@ class PyExprMutator(_Functor):
         self._remap[id(var)] = (var, new)
 
     def get_var_remap(self, var):
-        """What stands for uses of `var`: itself unless it was replaced."""
+        """The variable that replaces uses of `var`: itself unless it was replaced."""
         return self._remap.get(id(var), (var, var))[1]
 
     def lookup_binding(self, var):
@@ -238,7 +238,7 @@ class PyExprMutator(_Functor):
         return var if same else var.replace(type=type)
 
     def visit_var_(self, var):
-        """What stands for the variable."""
+        """The variable that replaces `var`."""
         return self.get_var_remap(var)
 
     visit_dataflow_var_ = visit_var_
@@ -252,7 +252,7 @@ class PyExprMutator(_Functor):
     # ---- expressions
 
     def visit_leaf_(self, expr):
-        """What the methods for expressions without others inside return: the expression."""
+        """Default of the methods for expressions without others inside: returns the expression."""
         return expr
 
     visit_global_var_ = visit_op_ = visit_constant_ = visit_data_type_imm_ = visit_leaf_

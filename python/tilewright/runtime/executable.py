@@ -5,6 +5,7 @@ from pathlib import Path
 
 from .. import _core
 from ..errors import ArgumentError, UserError
+from ..ir.module import wrapped
 from .signature import inputs_of, main_of, outputs_of, signatures
 
 Executable = _core.Executable
@@ -68,7 +69,7 @@ def load_bytes(data: bytes):
 
 
 def _stats(self) -> str:
-    """What the executable holds: functions, instructions, kernels, constants and their bytes."""
+    """The numbers of functions, instructions, kernels and constants in the executable, and the bytes of constants."""
     return "\n".join(f"{name}: {count:,}" for name, count in self.counts().items())
 
 
@@ -76,8 +77,6 @@ def _module_property(name: str, doc: str) -> property:
     node = getattr(Executable, name)
 
     def get(self):
-        from ..ir.module import wrapped  # which needs this package
-
         return wrapped(node.__get__(self))
 
     return property(get, doc=doc)
@@ -87,7 +86,7 @@ def _executable_of(data: bytes):
     """An executable that pickle has brought."""
     module = load_bytes(data)
     executable = _core.executable_of_library(module)
-    executable._library = module  # which holds the bytes
+    executable._library = module  # holds the bytes
     return executable
 
 
@@ -101,12 +100,15 @@ def _main(describe):
 
 def _executable_repr(self) -> str:
     counts = self.counts()
-    holds = f"{counts['kernels and packed functions']} kernels, {counts['bytes of constants']:,} bytes of constants"
+    num_kernels = counts["kernels and packed functions"]
+    holds = (
+        f"{num_kernels} kernel{'s' * (num_kernels != 1)}, {counts['bytes of constants']:,} bytes of constants"
+    )
     return f"<Executable {signatures(self.machine())}; {holds}>"
 
 
 def _module_repr(self) -> str:
-    names = self.function_names  # what they take is known where they are loaded
+    names = self.function_names  # their arguments are known only where they are loaded
     return f"<Module {self.kind}: {', '.join([*names[:8], '...'] if len(names) > 8 else names)}>"
 
 
@@ -138,6 +140,6 @@ def _refuse_function(self):
 
 
 _core.Function.__reduce__ = _refuse_function
-for _class in (Executable, Module, _core.Function):  # which do not change
+for _class in (Executable, Module, _core.Function):  # they do not change
     _class.__copy__ = lambda self: self
     _class.__deepcopy__ = lambda self, memo: self

@@ -1,4 +1,4 @@
-"""What the calls of a graph cost: VirtualMachine.profile."""
+"""The cost of each call of a graph: VirtualMachine.profile."""
 
 import dataclasses
 
@@ -25,7 +25,7 @@ class CallProfile:
 
 
 class Profile:
-    """What one call of a function cost, kernel by kernel, the longest first; str() is a table.
+    """The cost of one call of a function, kernel by kernel, the longest first; str() is a table.
 
     calls        list of CallProfile
     duration_us  of the call as a whole, microseconds

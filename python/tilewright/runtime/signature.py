@@ -1,4 +1,4 @@
-"""What a function of a model takes and gives."""
+"""The inputs and outputs of a model's function."""
 
 import re
 from typing import NamedTuple
@@ -66,12 +66,12 @@ def main_of(machine) -> str:
 
 
 def inputs_of(machine, name: str) -> list[TensorInfo]:
-    """What function `name` of a machine takes, in order."""
+    """The inputs of function `name` of a virtual machine, in order."""
     return [tensor_info(*each) for each in machine.described(name)[0]]
 
 
 def outputs_of(machine, name: str) -> list[TensorInfo]:
-    """What function `name` of a machine gives, in order."""
+    """The outputs of function `name` of a virtual machine, in order."""
     return [tensor_info(*each) for each in machine.described(name)[1]]
 
 

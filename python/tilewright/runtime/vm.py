@@ -25,7 +25,7 @@ def require_cpu(what: str, device) -> None:
             )
 
 
-#: what an instrument says before a call: NO_OP makes it, SKIP_RUN leaves it out
+#: the answers of an instrument before a call: NO_OP makes it, SKIP_RUN leaves it out
 VMInstrumentReturnKind = types.SimpleNamespace(NO_OP=0, SKIP_RUN=1)
 
 
@@ -71,27 +71,27 @@ class VirtualMachine:
 
     @property
     def inputs(self) -> list[TensorInfo]:
-        """What "main", or the only function, takes; raises UserError if there are several and none is main."""
+        """The inputs of "main", or of the only function; raises UserError if there are several and none is main."""
         return inputs_of(self._machine, main_of(self._machine))
 
     @property
     def outputs(self) -> list[TensorInfo]:
-        """What "main", or the only function, gives; raises UserError if there are several and none is main."""
+        """The outputs of "main", or of the only function; raises UserError if there are several and none is main."""
         return outputs_of(self._machine, main_of(self._machine))
 
     def inputs_of(self, func_name: str) -> list[TensorInfo]:
-        """What a function takes; raises UserError with near names if there is none."""
+        """The inputs of a function; raises UserError with near names if there is none."""
         return inputs_of(self._machine, func_name)
 
     def outputs_of(self, func_name: str) -> list[TensorInfo]:
-        """What a function gives; raises UserError with near names if there is none."""
+        """The outputs of a function; raises UserError with near names if there is none."""
         return outputs_of(self._machine, func_name)
 
     def __repr__(self) -> str:
         return f"<VirtualMachine {signatures(self._machine)}>"
 
     def __reduce__(self):
-        # what set_input, save_function and set_instrument were given belongs to this process
+        # the arguments of set_input, save_function and set_instrument belong to this process
         return VirtualMachine, (self._source,)
 
     def __copy__(self) -> "VirtualMachine":

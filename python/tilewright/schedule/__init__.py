@@ -8,6 +8,7 @@ from .._guard import guard, guard_class
 from ..errors import ArgumentError, UserError
 from ..ir import BaseFunc
 from ..ir.module import IRModule, unwrapped
+from ..ir.printing import shortened
 from ..tir import index_map
 from .sampled import with_handles
 from .state import State
@@ -79,7 +80,7 @@ class Schedule:
 
     @property
     def trace(self) -> Trace:
-        """What has been done: printable as Python, savable as JSON, replayable with trace.apply_to_schedule(sch)."""
+        """The steps so far: printable as Python, savable as JSON, replayable with trace.apply_to_schedule(sch)."""
         return self._core.trace()
 
     @property
@@ -91,7 +92,7 @@ class Schedule:
         return State(self)
 
     def get(self, handle):
-        """What a handle, or a number made of sampled ones, stands for now: a For, a Block or an int."""
+        """The For, Block or int that a handle, or a number made of sampled ones, stands for now."""
         return self._core.get(with_handles(self._core, handle))
 
     def copy(self) -> "Schedule":
@@ -125,7 +126,7 @@ class Schedule:
         return self._core.working_on() or None
 
     def verify(self, samples: int = 3, seed: int = 0, max_steps: int = 100_000_000) -> Verified:
-        """What was compared: the program as it was given and as it is now, run on random arguments.
+        """Runs the program as it was given and as it is now on random arguments; returns what was compared.
 
         Elements are whole numbers from -3 to 3, so that sums are exact in any order; floats may differ by 1e-4 of their size.
 
@@ -146,7 +147,7 @@ class Schedule:
         return Verified(*self._core.verify(samples, _checked_seed("verify", seed), max_steps))
 
     def explain(self, target="llvm") -> str:
-        """What one function takes on this machine, what limits it, and what to try next.
+        """The time of one function on this machine, its limit, and what to try next.
 
         It is compiled, called with made-up numbers and compared with the machine's peaks, which are measured once.
 
@@ -168,6 +169,10 @@ class Schedule:
                 f"explain: the module has {len(names)} functions\nhelp: choose one by sch.work_on(name)"
             )
         return _core.explain(self._core, names[0], Target(target))
+
+    def __repr__(self) -> str:
+        names = ", ".join(var.name_hint for var in self.mod.get_global_vars())
+        return f"Schedule of {names}\n{self.trace!r}"
 
     def show(self, **options) -> None:
         """Prints the program and the trace."""
@@ -257,6 +262,7 @@ def _simplified(self, remove_postproc: bool = False) -> Trace:
 Trace.apply_to_schedule = _apply_to_schedule
 Trace.simplified = _simplified
 Trace.text = Trace.__str__  # compat prints it in another form
+Trace.__repr__ = lambda self: shortened(str(self).rstrip("\n") or "# no steps")
 Trace.show = lambda self: print(self)
 
 

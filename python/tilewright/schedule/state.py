@@ -1,4 +1,4 @@
-"""What a schedule knows of its program."""
+"""The state of a schedule: its tree of loops and blocks, dependences, properties of blocks."""
 
 
 class State:
@@ -30,7 +30,7 @@ class State:
         return self._schedule._core.dependences(scope)
 
     def properties(self, block) -> dict[str, str]:
-        """What steps ask of a block -> the reason why it does not hold, "" where it does.
+        """{property that steps ask of a block: the reason why it does not hold, "" if it does}.
 
         block  by handle or name
         >>> tilewright.Schedule(MyModule).state.properties("C")

@@ -1,4 +1,4 @@
-"""What Schedule.verify has compared."""
+"""The result of Schedule.verify."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What script names stand for when Python evaluates them: annotations such as `T.Buffer((8, 8), "float32")`.
+"""Values of script names when Python evaluates them: annotations such as `T.Buffer((8, 8), "float32")`.
 
 The parser reads the source text itself, so these only need to exist, be called and be subscripted.
 """

@@ -14,7 +14,7 @@ from ..errors import UserError
 from ..ir.module import IRModule, unwrapped, wrapped
 from ..tir._index_map import index_map
 
-# that stand for script modules in programs that import nothing (tilewright/script/parser/aliases.cc)
+# names of script modules in programs that import nothing (tilewright/script/parser/aliases.cc)
 _USUAL_ALIASES = {"T", "tir", "tirx", "s_tir", "Tx", "R", "relax", "rx", "I", "tvm", "tilewright", "tw"}
 
 
@@ -212,7 +212,7 @@ class Macro:
         self.aliases = aliases_of(self._names)
 
     def _visible(self) -> dict:
-        """What is known now: names of the file that were defined after the macro count."""
+        """The names that are visible now: names of the file that were defined after the macro count."""
         return {**self._definition.__globals__, **self._names}
 
     def resolve(self, expression: str, scope: dict):

@@ -326,12 +326,12 @@ def div(a, b):
 
 
 def all(*conditions):
-    """Whether all conditions hold."""
+    """True if all conditions hold."""
     return _fold("And", conditions)
 
 
 def any(*conditions):
-    """Whether one of the conditions holds."""
+    """True if at least one of the conditions holds."""
     return _fold("Or", conditions)
 
 

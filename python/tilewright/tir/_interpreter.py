@@ -5,13 +5,13 @@ from ..ir.module import unwrapped
 
 
 def interpret(program, *args, name: str = "main", check_races: bool = True, max_steps: int = 1_000_000_000):
-    """What T.ret of the loop program gives, else None; the program runs slowly, exactly and with every access checked.
+    """Runs a loop program slowly and exactly, with every access checked; returns the value of its T.ret, else None.
 
     program      a PrimFunc, or a module whose functions may call each other
     args         numpy arrays, tensors and numbers, in the order of the parameters; outputs are written in place
     name         of the function of a module; default "main"
     check_races  refuse two iterations of a parallel loop that touch one element, one of them writing; default True
-    max_steps    turns of loops before the run is given up; default 10**9
+    max_steps    iterations of loops before the run is given up; default 10**9
     Raises       UserError where an element is read before it is written, an index or a block axis leaves its range, a
                  block reads or writes what its T.reads and T.writes leave out, or numbers are divided by zero;
                  Unsupported for operators that only hardware has

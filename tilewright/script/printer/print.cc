@@ -24,19 +24,23 @@ Dialect dialect_of(const std::string& name) {
 // The imports that the text needs.
 void header(Writer& writer, const ObjectRef& node) {
   if (!writer.options.show_header || writer.is_2022()) return;
+  const bool is_native = writer.dialect == Dialect::kNative;
+  const std::string package = !writer.options.package.empty() ? writer.options.package
+                              : is_native                     ? "tilewright.script"
+                                                              : "tvm.script";
+  const auto add_import = [&](std::string_view module, const std::string& alias) {
+    writer.line(fmt::format("# from {} import {} as {}", package, module, alias));
+  };
   bool has_tir = is<PrimFuncNode>(node), has_graph = !has_tir && !is<IRModuleNode>(node);
   if (const auto* module = node.as<IRModuleNode>()) {
     for (const BaseFunc& func : module->functions) (is<PrimFuncNode>(func) ? has_tir : has_graph) = true;
-    writer.line("# from tvm.script import ir as " + writer.options.ir_alias);
+    add_import("ir", writer.options.ir_alias);
   }
   walk(
       node, [&](const PrimFuncNode*) { return has_tir = true, false; },
       [&](const VarNode*) { has_tir = true; });
-  const bool is_new = writer.dialect == Dialect::kTvm027;
-  if (has_tir)
-    writer.line(
-        fmt::format("# from tvm.script import {} as {}", is_new ? "tirx" : "tir", writer.options.tir_alias));
-  if (has_graph) writer.line("# from tvm.script import relax as " + writer.options.relax_alias);
+  if (has_tir) add_import(writer.dialect == Dialect::kTvm027 ? "tirx" : "tir", writer.options.tir_alias);
+  if (has_graph) add_import("relax", writer.options.relax_alias);
   writer.out += '\n';
 }
 

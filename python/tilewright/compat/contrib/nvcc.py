@@ -30,17 +30,17 @@ def parse_compute_version(compute_version: str) -> tuple[int, int]:
 
 
 def have_fp16(compute_version) -> bool:
-    """Whether GPUs of this version compute in float16."""
+    """True if GPUs of this version compute in float16."""
     return parse_compute_version(compute_version) >= (5, 3)
 
 
 def have_int8(compute_version) -> bool:
-    """Whether GPUs of this version have int8 dot products."""
+    """True if GPUs of this version have int8 dot products."""
     return parse_compute_version(compute_version) >= (6, 1)
 
 
 def have_tensorcore(compute_version=None, target=None) -> bool:
-    """Whether GPUs of this version have matrix units."""
+    """True if GPUs of this version have matrix units."""
     return compute_version is not None and parse_compute_version(compute_version) >= (7, 0)
 
 

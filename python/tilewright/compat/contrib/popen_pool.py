@@ -60,7 +60,7 @@ class PopenWorker:
         return value
 
     def is_alive(self) -> bool:
-        """Whether the process runs."""
+        """True if the process runs."""
         return self._process is not None and self._process.is_alive()
 
     def kill(self) -> None:
@@ -106,7 +106,7 @@ class PopenPoolExecutor:
                 yield MapResult(StatusKind.COMPLETE, future.result())
             except TimeoutError as error:
                 yield MapResult(StatusKind.TIMEOUT, error)
-            except Exception as error:  # what the call raised is its result
+            except Exception as error:  # an exception of the call is its result
                 yield MapResult(StatusKind.EXCEPTION, error)
 
 

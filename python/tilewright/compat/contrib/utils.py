@@ -57,7 +57,7 @@ def tempdir(custom_path=None, keep_for_debug: bool = False) -> TempDirectory:
 
 
 def is_source_path(path) -> bool:
-    """Whether the name is that of a C++ or CUDA source."""
+    """True if the name is that of a C++ or CUDA source."""
     return Path(path).suffix in (".cc", ".cpp", ".c", ".cu", ".cxx")
 
 

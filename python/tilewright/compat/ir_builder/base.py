@@ -11,7 +11,7 @@ _GraphVar = classes["relax.Var"]
 
 
 class Frame:
-    """What a `with` statement opens.  `value` is what it gives; `finish` makes the result of the statements inside."""
+    """A frame that a `with` statement opens.  The statement gives `value`; `finish` makes the result of the statements inside."""
 
     def __init__(self, value=None):
         self.value = value
@@ -75,11 +75,11 @@ class IRBuilder:
 
     @staticmethod
     def is_in_scope() -> bool:
-        """Whether there is a builder."""
+        """True if there is a builder."""
         return _open.top is not None
 
     def get(self):
-        """What was built; raises UserError if no frame has ended."""
+        """The program that was built; raises UserError if no frame has ended."""
         if self._result is None:
             raise UserError("nothing was built: no frame has ended")
         return renamed(self._result, self.names)

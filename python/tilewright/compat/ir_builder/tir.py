@@ -229,7 +229,7 @@ class _InitFrame(Frame):
 
 
 def init() -> Frame:
-    """What runs when all reduce axes are at their start: `with T.init():`"""
+    """The statements that run when all reduce axes are at their start: `with T.init():`"""
     return _InitFrame()
 
 
@@ -258,12 +258,12 @@ def _regions(values) -> list:
 
 
 def reads(*regions) -> None:
-    """What the block reads."""
+    """Sets the regions that the block reads."""
     _block("T.reads").reads = _regions(regions)
 
 
 def writes(*regions) -> None:
-    """What the block writes."""
+    """Sets the regions that the block writes."""
     _block("T.writes").writes = _regions(regions)
 
 
@@ -513,12 +513,12 @@ def If(condition) -> Frame:
 
 
 def Then() -> Frame:
-    """What runs if the condition holds."""
+    """The statements that run if the condition holds."""
     return _BranchFrame("then_case", "T.Then()")
 
 
 def Else() -> Frame:
-    """What runs if it does not."""
+    """The statements that run if the condition does not hold."""
     return _BranchFrame("else_case", "T.Else()")
 
 

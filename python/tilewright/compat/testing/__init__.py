@@ -89,7 +89,7 @@ def skip_if_wheel_test(test):
 
 
 def strtobool(val: str) -> bool:
-    """Whether a text, as in a variable of the environment, says yes; ValueError if it says neither."""
+    """True if a text, as in an environment variable, says yes; ValueError if it says neither yes nor no."""
     if val.lower() in ("y", "yes", "t", "true", "on", "1"):
         return True
     if val.lower() in ("n", "no", "f", "false", "off", "0"):

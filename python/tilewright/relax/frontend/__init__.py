@@ -1,4 +1,4 @@
-"""Ways to describe graphs other than operator by operator; nn is the one in Python."""
+"""Networks as Python classes (nn).  TVM's programs spell it relax.frontend.nn; readers of model files are in tilewright.frontend."""
 
 from ...ir.module import IRModule
 

@@ -17,7 +17,7 @@ _GlobalVar, _Var, _VarBinding = classes["ir.GlobalVar"], classes["relax.Var"], c
 
 
 class PatternCheckContext:
-    """What a check of FuseOpsByPattern sees.
+    """The argument of a check of FuseOpsByPattern.
 
     matched_expr      the call that the whole pattern matched
     annotated_expr    {name of the annotation: what its pattern matched}

@@ -36,7 +36,7 @@ class Match:
         return expr
 
     def attempt(self, pattern, expr) -> bool:
-        """Whether `pattern` matches `expr`; a pattern that has matched before must match the same value."""
+        """True if `pattern` matches `expr`; a pattern that has matched before must match the same value."""
         known = self.found.get(pattern)
         if known is not None:
             return self.value_of(known).same_as(self.value_of(expr))
@@ -58,7 +58,7 @@ class SameShapeConstraint:
             pattern._constraints = (*pattern._constraints, self)
 
     def holds(self, found: dict) -> bool:
-        """Whether those of the patterns that have matched, {pattern: expression}, have one shape."""
+        """True if the expressions of the patterns that have matched, {pattern: expression}, have one shape."""
         types = [found[pattern].type for pattern in self.args if pattern in found]
         shapes = [type.shape if isinstance(type, _TensorType) else None for type in types]
         return all(
@@ -68,7 +68,7 @@ class SameShapeConstraint:
 
 
 class Pattern:
-    """What an expression must be; see is_op, wildcard and the other functions of this module.
+    """A pattern that expressions match or do not; see is_op, wildcard and the other functions of this module.
 
     p | q matches what either matches, p & q what both do, ~p what p does not; p(a, b) matches calls of what p matches.
     """
@@ -79,7 +79,7 @@ class Pattern:
         raise NotImplementedError
 
     def match(self, expr, var2val: dict | None = None) -> bool:
-        """Whether this pattern matches `expr`.
+        """True if this pattern matches `expr`.
 
         var2val  {variable: value} to look through variables, as tilewright.relax.analysis.get_var2val gives; default none
         """
@@ -123,7 +123,7 @@ class Pattern:
         return current_context().add_use(self, other, only=False, index=index)
 
     def fork_to(self, *others) -> None:
-        """What this matches is used by what each of the others matches."""
+        """Requires that each of the other patterns matches a user of what this matches."""
         for other in others:
             self.used_by(other)
 

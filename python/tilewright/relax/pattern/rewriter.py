@@ -62,7 +62,7 @@ def _dims_of(pattern, given, dims: dict) -> dict | None:
 
 
 def _fits(wanted, given, dims: dict) -> bool:
-    """Whether a parameter of type `wanted` may be a value of type `given`; adds its dimensions to `dims`."""
+    """True if a parameter of type `wanted` may be a value of type `given`; adds its dimensions to `dims`."""
     if isinstance(wanted, _TupleType):
         fields = given.elements if isinstance(given, _TupleType) else ()
         return len(fields) == len(wanted.elements) and all(

@@ -1,4 +1,4 @@
-"""What tests of graphs share: small models, registered functions, modules with a product of matrices."""
+"""Helpers of graph tests: small models, registered functions, modules with a product of matrices."""
 
 from . import matmul, nn, vm
 

@@ -58,7 +58,7 @@ class Module:
         return _parameters_of(list(vars(self).values()))
 
     def __call__(self, *args):
-        """What forward returns."""
+        """Calls forward."""
         return self.forward(*args)
 
 

@@ -21,7 +21,7 @@ def mul(a, b):
 
 
 def equal_zero(a):
-    """Whether the only element of a is 0."""
+    """True if the only element of a is 0."""
     return runtime.tensor(a.numpy() == 0)
 
 

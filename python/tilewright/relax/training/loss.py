@@ -20,7 +20,7 @@ def _param(given, name: str):
 
 
 class Loss:
-    """What losses have in common.
+    """The base class of losses.
 
     loss_name             the name of the function
     reduction             "mean", "sum" or "none": what becomes of one loss per element or sample

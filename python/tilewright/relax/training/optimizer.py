@@ -15,7 +15,7 @@ from ..expr import const
 
 
 class Optimizer:
-    """What optimizers have in common; `name` is that of the function."""
+    """The base class of optimizers; `name` is that of the function."""
 
     def __init__(self, name: str):
         self.name = name

@@ -23,7 +23,7 @@ class Object:
 
 
 class Effect:
-    """What a model changes while it runs: a value that enters a function and leaves it changed."""
+    """A state that a model changes while it runs: a value that enters a function and leaves it changed."""
 
     def emit_init(self, name_hint: str, builder) -> list:
         """The variables of the effect at the start, bound in the function that `builder` has open."""
@@ -94,7 +94,7 @@ class Module(SubroutineMixin):
     """A part of a model: assign parameters and modules to attributes, and write forward."""
 
     def __call__(self, *args, **kwargs):
-        """What forward returns."""
+        """Calls forward."""
         if not hasattr(self, "forward"):
             raise UserError(f"nn.Module: {type(self).__name__} has no method forward")
         return self.forward(*args, **kwargs)

@@ -41,7 +41,7 @@ def _exprs(args) -> list:
 
 
 def tensor_expr_op(tensor_expr_func, name_hint: str, args: list, *, attrs: dict | None = None):
-    """What a function of te tensors describes, as a loop program.
+    """The result of a function of te tensors, computed by a loop program.
 
     args   tensors, and numbers that the function takes
     attrs  attributes of the loop program; default none

@@ -17,7 +17,7 @@ _Tuple = classes["relax.Tuple"]
 
 
 def export(module: Module, spec, debug: bool):
-    """What Module.export_tvm returns."""
+    """The result of Module.export_tvm."""
     spec = specs.ModuleSpec.from_raw(spec, module)
     params = list(module.named_parameters())
     effects = [("_io", IOEffect()), *module.named_effects()] if debug else []
@@ -151,7 +151,7 @@ def _bind(builder: BlockBuilder, params: list, weights: dict, packed, mode: str)
 
 
 def _expr_of(result):
-    """What a method returned, as a graph expression."""
+    """The result of a method as a graph expression."""
     if isinstance(result, Tensor | Object):
         return result._expr
     if isinstance(result, list | tuple):
@@ -164,7 +164,7 @@ def _expr_of(result):
 
 
 def jit(module: Module, spec, device, pipeline, out_format: str, debug: bool):
-    """What Module.jit returns."""
+    """The result of Module.jit."""
     require_cpu("jit", device)
     if out_format not in ("torch", "numpy"):
         raise Unsupported(f'jit: out_format is "{out_format}", expected torch or numpy')

@@ -8,7 +8,7 @@ from .tensor import Tensor, _Var
 
 
 class IOEffect(Effect):
-    """That a function prints: an object without content, so that calls stay in order."""
+    """The effect of printing: an object without content, so that calls stay in order."""
 
     def __init__(self):
         self.effect = None

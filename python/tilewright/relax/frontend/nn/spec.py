@@ -1,4 +1,4 @@
-"""What the arguments of a model's methods are: the specification that export_tvm and jit take."""
+"""Specifications of the arguments of a model's methods, which export_tvm and jit take."""
 
 import inspect
 

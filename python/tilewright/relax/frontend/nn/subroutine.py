@@ -56,7 +56,7 @@ def _call_subroutine(module, forward, args) -> Tensor:
 
 
 def _settings(module) -> list:
-    """What besides parameters and modules tells two objects of a class apart."""
+    """The attributes other than parameters and modules, by which two objects of a class differ."""
     plain = (bool, int, float, str, list, tuple, type(None))
     return [(key, repr(value)) for key, value in vars(module).items() if isinstance(value, plain)]
 

@@ -14,7 +14,7 @@ class Mutator:
     """
 
     def visit(self, name: str, node):
-        """What takes the place of `node`, whose dotted name is `name`."""
+        """The node that replaces `node`, whose dotted name is `name`."""
         for kind, method in (
             (ModuleList, self.visit_modulelist),
             (ModuleDict, self.visit_moduledict),
