@@ -83,11 +83,16 @@ std::function<void()> add(CLI::App& app) {
 
 }  // namespace
 
-const Command compile_command = {"compile", "compile an ONNX model to a file", R"(examples:
+extern constinit const Command compile_info = {
+    .name = "compile",
+    .doc = "compile an ONNX model to a library that runs by itself, an object or text",
+    .place = 1,
+    .add = add,
+    .examples = R"(examples:
   tilewright compile model.onnx -o model.so
   tilewright compile model.onnx -o model.so --target "llvm -mcpu=skylake-avx512" --opt-level 3
   tilewright compile model.onnx -o model.a --target "llvm -mtriple=aarch64-linux-gnu"
 )",
-                                 add};
+};
 
 }  // namespace tilewright::cli

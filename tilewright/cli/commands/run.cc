@@ -115,11 +115,16 @@ std::function<void()> add(CLI::App& app) {
 
 }  // namespace
 
-const Command run_command = {"run", "run a model on arrays of numpy", R"(examples:
+extern constinit const Command run_info = {
+    .name = "run",
+    .doc = "run a model, or a library that compile made, on arrays of numpy",
+    .place = 2,
+    .add = add,
+    .examples = R"(examples:
   tilewright run model.onnx --input x.npz --output y.npz
   tilewright run model.so --input image.npy
   tilewright run model.onnx --random 0 --dim batch=4
 )",
-                             add};
+};
 
 }  // namespace tilewright::cli

@@ -60,12 +60,16 @@ std::function<void()> add(CLI::App& app) {
 
 }  // namespace
 
-const Command explain_command = {"explain", "say what limits each kernel of a model, and what to try",
-                                 R"(examples:
+extern constinit const Command explain_info = {
+    .name = "explain",
+    .doc = "say what limits each kernel of a model, and what to try",
+    .place = 4,
+    .add = add,
+    .examples = R"(examples:
   tilewright explain model.onnx
   tilewright explain model.onnx --kernel fused_matmul_add --threads 1
   tilewright explain model.onnx --html model.html --quiet
 )",
-                                 add};
+};
 
 }  // namespace tilewright::cli

@@ -176,11 +176,16 @@ std::function<void()> add(CLI::App& app) {
 
 }  // namespace
 
-const Command bench_command = {"bench", "measure a model: latency, kernels, memory", R"(examples:
+extern constinit const Command bench_info = {
+    .name = "bench",
+    .doc = "measure a model: latency, kernels, memory",
+    .place = 3,
+    .add = add,
+    .examples = R"(examples:
   tilewright bench model.onnx
   tilewright bench model.so --threads 1 --repeat 100
   tilewright bench model.onnx --dim batch=16 --json
 )",
-                               add};
+};
 
 }  // namespace tilewright::cli

@@ -214,12 +214,17 @@ std::function<void()> add(CLI::App& app) {
 
 }  // namespace
 
-const Command inspect_command = {"inspect", "show a model at a stage of the compiler", R"(examples:
+extern constinit const Command inspect_info = {
+    .name = "inspect",
+    .doc = "show a model at a stage of the compiler",
+    .place = 5,
+    .add = add,
+    .examples = R"(examples:
   tilewright inspect model.onnx
   tilewright inspect model.onnx --stage relax
   tilewright inspect model.onnx --stage asm --function matmul
   tilewright inspect model.onnx --schedules --function fused_matmul_add
 )",
-                                 add};
+};
 
 }  // namespace tilewright::cli

@@ -82,11 +82,16 @@ std::function<void()> add(CLI::App& app) {
 
 }  // namespace
 
-const Command doctor_command = {"doctor", "say what is known of a machine, and from where", R"(examples:
+extern constinit const Command doctor_info = {
+    .name = "doctor",
+    .doc = "say what is known of a machine, and from where",
+    .place = 6,
+    .add = add,
+    .examples = R"(examples:
   tilewright doctor
   tilewright doctor --calibrate
   tilewright doctor --target "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-v1"
 )",
-                                add};
+};
 
 }  // namespace tilewright::cli
