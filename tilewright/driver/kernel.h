@@ -23,7 +23,7 @@ struct Kernel {
 
 /// The loop programs of `module`.  Raises UserError if two have the same name for callers.
 ///
-/// are_checked  their accesses are checked when they run (lower/passes/check_bounds.cc)
+/// are_checked  their accesses are checked when they run (lower/steps/check_bounds.cc)
 std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rules, bool are_checked);
 
 /// What the rules make of it; an empty trace if it is not left to them.
