@@ -6,7 +6,7 @@
 
 namespace tilewright::frontend::onnx {
 
-/// The opsets of ai.onnx whose rules stand in schema.cc.
+/// The opsets of ai.onnx that converters know (converter.h).
 constexpr int64_t kFirstOpset = 7, kLastOpset = 28;
 
 /// Raises Unsupported for a model of another opset.

@@ -5,6 +5,7 @@
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/frontend/onnx/convert_window.h"
+#include "tilewright/frontend/onnx/converters/attributes.h"
 #include "tilewright/support/count_text.h"
 #include "tilewright/te/topi/elementwise.h"
 
@@ -138,10 +139,22 @@ void gemm(Importer& importer, const Node& node) {
   importer.define(node.outputs.at(0), result);
 }
 
-constexpr ConverterRow kConverters[] = {
-    {"Conv", conv},
-    {"ConvTranspose", conv_transpose},
-    {"Gemm", gemm},
+constexpr AttributeRule kGemm[] = {
+    {"alpha", Attribute::kFloat}, {"beta", Attribute::kFloat}, flag("transA"), flag("transB")};
+constexpr AttributeRule kConvTranspose[] = {kAutoPad,
+                                            extents("dilations", 1),
+                                            {"group", Attribute::kInt, 1, kMostExtent},
+                                            extents("kernel_shape", 1),
+                                            extents("output_padding", 0),
+                                            extents("output_shape", 1),
+                                            extents("pads", 0),
+                                            extents("strides", 1)};
+
+constexpr ConverterRow kRows[] = {
+    {"Conv", conv, 2, 3, kConv},
+    {"ConvTranspose", conv_transpose, 2, 3, kConvTranspose},
+    {"Gemm", gemm, 3, 3, kGemm, 1, kFirstOpset, 10},
+    {"Gemm", gemm, 2, 3, kGemm, 1, 11},
 };
 
 }  // namespace
@@ -168,6 +181,6 @@ Expr with_channels(Importer& importer, const Node& node, const Expr& value, cons
   return importer.bind(node, "relax.add", {value, channels});
 }
 
-std::span<const ConverterRow> nn_converters() { return kConverters; }
+extern constinit const ConverterTable nn_info = {kRows};
 
 }  // namespace tilewright::frontend::onnx

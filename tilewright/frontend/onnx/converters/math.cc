@@ -7,65 +7,24 @@
 namespace tilewright::frontend::onnx {
 namespace {
 
-using Pair = std::pair<std::string_view, std::string_view>;
-
 // ---- operators that have one of the same meaning
-constexpr Pair kSame[] = {
-    {"Abs", "relax.abs"},
-    {"Acos", "relax.acos"},
-    {"Acosh", "relax.acosh"},
-    {"Add", "relax.add"},
-    {"And", "relax.logical_and"},
-    {"Asin", "relax.asin"},
-    {"Asinh", "relax.asinh"},
-    {"Atan", "relax.atan"},
-    {"Atanh", "relax.atanh"},
-    {"BitwiseAnd", "relax.bitwise_and"},
-    {"BitwiseNot", "relax.bitwise_not"},
-    {"BitwiseOr", "relax.bitwise_or"},
-    {"BitwiseXor", "relax.bitwise_xor"},
-    {"Ceil", "relax.ceil"},
-    {"Cos", "relax.cos"},
-    {"Cosh", "relax.cosh"},
-    {"Equal", "relax.equal"},
-    {"Erf", "relax.erf"},
-    {"Exp", "relax.exp"},
-    {"Floor", "relax.floor"},
-    {"Greater", "relax.greater"},
-    {"GreaterOrEqual", "relax.greater_equal"},
-    {"IsNaN", "relax.isnan"},
-    {"Less", "relax.less"},
-    {"LessOrEqual", "relax.less_equal"},
-    {"Log", "relax.log"},
-    {"MatMul", "relax.matmul"},
-    {"Mul", "relax.multiply"},
-    {"Neg", "relax.negative"},
-    {"Not", "relax.logical_not"},
-    {"Or", "relax.logical_or"},
-    {"Relu", "relax.nn.relu"},
-    {"Round", "relax.round"},
-    {"Sigmoid", "relax.sigmoid"},
-    {"Sign", "relax.sign"},
-    {"Sin", "relax.sin"},
-    {"Sinh", "relax.sinh"},
-    {"Sqrt", "relax.sqrt"},
-    {"Sub", "relax.subtract"},
-    {"Tan", "relax.tan"},
-    {"Tanh", "relax.tanh"},
-    {"Where", "relax.where"},
-    {"Xor", "relax.logical_xor"},
+
+/// The name of a graph operator as an argument of a template.
+template <size_t kSize>
+struct OpName {
+  char text[kSize];
+  consteval OpName(const char (&name)[kSize]) { std::copy_n(name, kSize, text); }
 };
 
-std::string_view same_op(std::string_view op_type) {
-  return std::find_if(std::begin(kSame), std::end(kSame),
-                      [&](const Pair& row) { return row.first == op_type; })
-      ->second;
-}
-
-void same(Importer& importer, const Node& node) {
+void emit_same(Importer& importer, const Node& node, std::string_view op) {
   std::vector<Expr> args;
   for (size_t n = 0; n < node.inputs.size(); ++n) args.push_back(importer.value(node, n));
-  importer.emit(node, same_op(node.op_type), std::move(args));
+  importer.emit(node, op, std::move(args));
+}
+
+template <OpName kOp>
+void same(Importer& importer, const Node& node) {
+  emit_same(importer, node, kOp.text);
 }
 
 // ---- two and more inputs
@@ -182,20 +141,74 @@ void cast_like(Importer& importer, const Node& node) {
   cast_to(importer, node, relax::dtype_of(importer.value(node, 1)));
 }
 
-constexpr ConverterRow kOthers[] = {
-    {"BitShift", bit_shift}, {"Cast", cast},    {"CastLike", cast_like}, {"Div", divide}, {"Max", largest},
-    {"Mean", average},       {"Min", smallest}, {"Mod", modulo},         {"Pow", power},  {"Sum", sum},
+constexpr AttributeRule kBitShift[] = {
+    {"direction", Attribute::kString, kAnyLeast, kAnyMost, kFirstOpset, kLastOpset, true}};
+constexpr AttributeRule kCast[] = {
+    {"round_mode", Attribute::kString, kAnyLeast, kAnyMost, 24},
+    flag("saturate", 19),
+    {"to", Attribute::kInt, kAnyLeast, kAnyMost, kFirstOpset, kLastOpset, true}};
+constexpr AttributeRule kCastLike[] = {{"round_mode", Attribute::kString, kAnyLeast, kAnyMost, 24},
+                                       flag("saturate", 19)};
+constexpr AttributeRule kMod[] = {flag("fmod")};
+
+constexpr ConverterRow kRows[] = {
+    {"Abs", same<"relax.abs">, 1, 1},
+    {"Acos", same<"relax.acos">, 1, 1},
+    {"Acosh", same<"relax.acosh">, 1, 1, {}, 1, 9},
+    {"Add", same<"relax.add">, 2, 2},
+    {"And", same<"relax.logical_and">, 2, 2},
+    {"Asin", same<"relax.asin">, 1, 1},
+    {"Asinh", same<"relax.asinh">, 1, 1, {}, 1, 9},
+    {"Atan", same<"relax.atan">, 1, 1},
+    {"Atanh", same<"relax.atanh">, 1, 1, {}, 1, 9},
+    {"BitShift", bit_shift, 2, 2, kBitShift, 1, 11},
+    {"BitwiseAnd", same<"relax.bitwise_and">, 2, 2, {}, 1, 18},
+    {"BitwiseNot", same<"relax.bitwise_not">, 1, 1, {}, 1, 18},
+    {"BitwiseOr", same<"relax.bitwise_or">, 2, 2, {}, 1, 18},
+    {"BitwiseXor", same<"relax.bitwise_xor">, 2, 2, {}, 1, 18},
+    {"Cast", cast, 1, 1, kCast},
+    {"CastLike", cast_like, 2, 2, kCastLike, 1, 15},
+    {"Ceil", same<"relax.ceil">, 1, 1},
+    {"Cos", same<"relax.cos">, 1, 1},
+    {"Cosh", same<"relax.cosh">, 1, 1, {}, 1, 9},
+    {"Div", divide, 2, 2},
+    {"Equal", same<"relax.equal">, 2, 2},
+    {"Erf", same<"relax.erf">, 1, 1, {}, 1, 9},
+    {"Exp", same<"relax.exp">, 1, 1},
+    {"Floor", same<"relax.floor">, 1, 1},
+    {"Greater", same<"relax.greater">, 2, 2},
+    {"GreaterOrEqual", same<"relax.greater_equal">, 2, 2, {}, 1, 12},
+    {"IsNaN", same<"relax.isnan">, 1, 1, {}, 1, 9},
+    {"Less", same<"relax.less">, 2, 2},
+    {"LessOrEqual", same<"relax.less_equal">, 2, 2, {}, 1, 12},
+    {"Log", same<"relax.log">, 1, 1},
+    {"MatMul", same<"relax.matmul">, 2, 2},
+    {"Max", largest, 1, kAnyNumber},
+    {"Mean", average, 1, kAnyNumber},
+    {"Min", smallest, 1, kAnyNumber},
+    {"Mod", modulo, 2, 2, kMod, 1, 10},
+    {"Mul", same<"relax.multiply">, 2, 2},
+    {"Neg", same<"relax.negative">, 1, 1},
+    {"Not", same<"relax.logical_not">, 1, 1},
+    {"Or", same<"relax.logical_or">, 2, 2},
+    {"Pow", power, 2, 2},
+    {"Relu", same<"relax.nn.relu">, 1, 1},
+    {"Round", same<"relax.round">, 1, 1, {}, 1, 11},
+    {"Sigmoid", same<"relax.sigmoid">, 1, 1},
+    {"Sign", same<"relax.sign">, 1, 1, {}, 1, 9},
+    {"Sin", same<"relax.sin">, 1, 1},
+    {"Sinh", same<"relax.sinh">, 1, 1, {}, 1, 9},
+    {"Sqrt", same<"relax.sqrt">, 1, 1},
+    {"Sub", same<"relax.subtract">, 2, 2},
+    {"Sum", sum, 1, kAnyNumber},
+    {"Tan", same<"relax.tan">, 1, 1},
+    {"Tanh", same<"relax.tanh">, 1, 1},
+    {"Where", same<"relax.where">, 3, 3, {}, 1, 9},
+    {"Xor", same<"relax.logical_xor">, 2, 2},
 };
 
 }  // namespace
 
-std::span<const ConverterRow> math_converters() {
-  static const std::vector<ConverterRow> rows = [] {
-    std::vector<ConverterRow> all(std::begin(kOthers), std::end(kOthers));
-    for (const Pair& row : kSame) all.push_back({row.first, same});
-    return all;
-  }();
-  return rows;
-}
+extern constinit const ConverterTable math_info = {kRows};
 
 }  // namespace tilewright::frontend::onnx

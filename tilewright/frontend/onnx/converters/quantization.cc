@@ -1,5 +1,6 @@
 // Quantized numbers.  Source: onnx.ai/onnx/operators, opset 10 to 23.
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/frontend/onnx/converters/attributes.h"
 
 #include <numeric>
 
@@ -209,18 +210,27 @@ void dynamic_quantize(Importer& importer, const Node& node) {
   }
 }
 
-constexpr ConverterRow kConverters[] = {
-    {"ConvInteger", conv_integer},
-    {"DequantizeLinear", dequantize},
-    {"DynamicQuantizeLinear", dynamic_quantize},
-    {"MatMulInteger", matmul_integer},
-    {"QLinearConv", qlinear_conv},
-    {"QLinearMatMul", qlinear_matmul},
-    {"QuantizeLinear", quantize},
+constexpr AttributeRule kDequantizeLinear[] = {{"axis", Attribute::kInt, kAnyLeast, kAnyMost, 13},
+                                               {"block_size", Attribute::kInt, kAnyLeast, kAnyMost, 21},
+                                               {"output_dtype", Attribute::kInt, kAnyLeast, kAnyMost, 23}};
+constexpr AttributeRule kQuantizeLinear[] = {{"axis", Attribute::kInt, kAnyLeast, kAnyMost, 13},
+                                             {"block_size", Attribute::kInt, kAnyLeast, kAnyMost, 21},
+                                             {"output_dtype", Attribute::kInt, kAnyLeast, kAnyMost, 21},
+                                             {"precision", Attribute::kInt, kAnyLeast, kAnyMost, 23},
+                                             flag("saturate", 19)};
+
+constexpr ConverterRow kRows[] = {
+    {"ConvInteger", conv_integer, 2, 4, kConv, 1, 10},
+    {"DequantizeLinear", dequantize, 2, 3, kDequantizeLinear, 1, 10},
+    {"DynamicQuantizeLinear", dynamic_quantize, 1, 1, {}, 3, 11, kLastOpset, 3},
+    {"MatMulInteger", matmul_integer, 2, 4, {}, 1, 10},
+    {"QLinearConv", qlinear_conv, 8, 9, kConv, 1, 10},
+    {"QLinearMatMul", qlinear_matmul, 8, 8, {}, 1, 10},
+    {"QuantizeLinear", quantize, 2, 3, kQuantizeLinear, 1, 10},
 };
 
 }  // namespace
 
-std::span<const ConverterRow> quantization_converters() { return kConverters; }
+extern constinit const ConverterTable quantization_info = {kRows};
 
 }  // namespace tilewright::frontend::onnx

@@ -78,10 +78,20 @@ void matmul_nbits(Importer& importer, const Node& node) {
   importer.define(node.outputs.at(0), result);
 }
 
-constexpr ConverterRow kConverters[] = {{"com.microsoft::MatMulNBits", matmul_nbits}};
+constexpr AttributeRule kMatMulNBits[] = {
+    {"K", Attribute::kInt, 1, kMostExtent, kFirstOpset, kLastOpset, true},
+    {"N", Attribute::kInt, 1, kMostExtent, kFirstOpset, kLastOpset, true},
+    {"accuracy_level", Attribute::kInt},
+    {"bits", Attribute::kInt},
+    {"block_size", Attribute::kInt, 16, kMostExtent, kFirstOpset, kLastOpset, true},
+    {"weight_prepacked", Attribute::kInt}};
+
+constexpr ConverterRow kRows[] = {
+    {"com.microsoft::MatMulNBits", matmul_nbits, 3, 6, kMatMulNBits},
+};
 
 }  // namespace
 
-std::span<const ConverterRow> contrib_converters() { return kConverters; }
+extern constinit const ConverterTable contrib_info = {kRows};
 
 }  // namespace tilewright::frontend::onnx

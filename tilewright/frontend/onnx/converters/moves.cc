@@ -4,6 +4,7 @@
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/frontend/onnx/converters/attributes.h"
 #include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {
@@ -213,14 +214,50 @@ void slice(Importer& importer, const Node& node) {
                  relax::shape_expr(end), relax::shape_expr(relax::extents(steps))});
 }
 
-constexpr ConverterRow kConverters[] = {
-    {"Concat", concat},     {"Constant", constant},   {"Dropout", dropout},     {"Flatten", flatten},
-    {"Identity", identity}, {"Reshape", reshape},     {"Shape", shape},         {"Slice", slice},
-    {"Squeeze", squeeze},   {"Transpose", transpose}, {"Unsqueeze", unsqueeze},
+constexpr AttributeRule kRequiredAxis[] = {
+    {"axis", Attribute::kInt, kAnyLeast, kAnyMost, kFirstOpset, kLastOpset, true}};
+constexpr AttributeRule kAxes[] = {{"axes", Attribute::kInts}};
+constexpr AttributeRule kRequiredAxes[] = {
+    {"axes", Attribute::kInts, kAnyLeast, kAnyMost, kFirstOpset, kLastOpset, true}};
+constexpr AttributeRule kAllowZero[] = {flag("allowzero", 14)};
+constexpr AttributeRule kPerm[] = {{"perm", Attribute::kInts, 0}};
+constexpr AttributeRule kRatio[] = {{"ratio", Attribute::kFloat, 0, 1}};
+constexpr AttributeRule kSeed[] = {{"seed", Attribute::kInt}};
+constexpr AttributeRule kShape[] = {{"start", Attribute::kInt, kAnyLeast, kAnyMost, 15},
+                                    {"end", Attribute::kInt, kAnyLeast, kAnyMost, 15}};
+constexpr AttributeRule kSlice[] = {
+    {"axes", Attribute::kInts},
+    {"starts", Attribute::kInts, kAnyLeast, kAnyMost, kFirstOpset, kLastOpset, true},
+    {"ends", Attribute::kInts, kAnyLeast, kAnyMost, kFirstOpset, kLastOpset, true}};
+constexpr AttributeRule kConstant[] = {{"value", Attribute::kTensor},
+                                       {"sparse_value", Attribute::kOther, kAnyLeast, kAnyMost, 11},
+                                       {"value_float", Attribute::kFloat, kAnyLeast, kAnyMost, 12},
+                                       {"value_floats", Attribute::kFloats, kAnyLeast, kAnyMost, 12},
+                                       {"value_int", Attribute::kInt, kAnyLeast, kAnyMost, 12},
+                                       {"value_ints", Attribute::kInts, kAnyLeast, kAnyMost, 12},
+                                       {"value_string", Attribute::kString, kAnyLeast, kAnyMost, 12},
+                                       {"value_strings", Attribute::kStrings, kAnyLeast, kAnyMost, 12}};
+
+constexpr ConverterRow kRows[] = {
+    {"Concat", concat, 1, kAnyNumber, kRequiredAxis},
+    {"Constant", constant, 0, 0, kConstant},
+    {"Dropout", dropout, 1, 1, kRatio, 2, kFirstOpset, 11},
+    {"Dropout", dropout, 1, 3, kSeed, 2, 12},
+    {"Flatten", flatten, 1, 1, kAxis},
+    {"Identity", identity, 1, 1},
+    {"Reshape", reshape, 2, 2, kAllowZero},
+    {"Shape", shape, 1, 1, kShape},
+    {"Slice", slice, 1, 1, kSlice, 1, kFirstOpset, 9},
+    {"Slice", slice, 3, 5, {}, 1, 10},
+    {"Squeeze", squeeze, 1, 1, kAxes, 1, kFirstOpset, 12},
+    {"Squeeze", squeeze, 1, 2, {}, 1, 13},
+    {"Transpose", transpose, 1, 1, kPerm},
+    {"Unsqueeze", unsqueeze, 1, 1, kRequiredAxes, 1, kFirstOpset, 12},
+    {"Unsqueeze", unsqueeze, 2, 2, {}, 1, 13},
 };
 
 }  // namespace
 
-std::span<const ConverterRow> move_converters() { return kConverters; }
+extern constinit const ConverterTable moves_info = {kRows};
 
 }  // namespace tilewright::frontend::onnx

@@ -103,17 +103,42 @@ void position(Importer& importer, const Node& node) {
 }
 constexpr char kArgMax[] = "relax.argmax", kArgMin[] = "relax.argmin";
 
-constexpr ConverterRow kConverters[] = {
-    {"ArgMax", position<kArgMax>},       {"ArgMin", position<kArgMin>},
-    {"ReduceL1", composed<l1>},          {"ReduceL2", composed<l2>},
-    {"ReduceLogSum", composed<log_sum>}, {"ReduceLogSumExp", composed<log_sum_exp>},
-    {"ReduceMax", plain<kMax>},          {"ReduceMean", mean},
-    {"ReduceMin", plain<kMin>},          {"ReduceProd", plain<kProd>},
-    {"ReduceSum", plain<kSum>},          {"ReduceSumSquare", composed<square_sum>},
+constexpr AttributeRule kPosition[] = {
+    {"axis", Attribute::kInt}, flag("keepdims"), flag("select_last_index", 12)};
+constexpr AttributeRule kReduceL1[] = {{"axes", Attribute::kInts, kAnyLeast, kAnyMost, kFirstOpset, 17},
+                                       flag("keepdims"),
+                                       flag("noop_with_empty_axes", 18)};
+constexpr AttributeRule kReduceSum[] = {{"axes", Attribute::kInts, kAnyLeast, kAnyMost, kFirstOpset, 12},
+                                        flag("keepdims"),
+                                        flag("noop_with_empty_axes", 13)};
+
+constexpr ConverterRow kRows[] = {
+    {"ArgMax", position<kArgMax>, 1, 1, kPosition},
+    {"ArgMin", position<kArgMin>, 1, 1, kPosition},
+    {"ReduceL1", composed<l1>, 1, 1, kReduceL1, 1, kFirstOpset, 17},
+    {"ReduceL1", composed<l1>, 1, 2, kReduceL1, 1, 18},
+    {"ReduceL2", composed<l2>, 1, 1, kReduceL1, 1, kFirstOpset, 17},
+    {"ReduceL2", composed<l2>, 1, 2, kReduceL1, 1, 18},
+    {"ReduceLogSum", composed<log_sum>, 1, 1, kReduceL1, 1, kFirstOpset, 17},
+    {"ReduceLogSum", composed<log_sum>, 1, 2, kReduceL1, 1, 18},
+    {"ReduceLogSumExp", composed<log_sum_exp>, 1, 1, kReduceL1, 1, kFirstOpset, 17},
+    {"ReduceLogSumExp", composed<log_sum_exp>, 1, 2, kReduceL1, 1, 18},
+    {"ReduceMax", plain<kMax>, 1, 1, kReduceL1, 1, kFirstOpset, 17},
+    {"ReduceMax", plain<kMax>, 1, 2, kReduceL1, 1, 18},
+    {"ReduceMean", mean, 1, 1, kReduceL1, 1, kFirstOpset, 17},
+    {"ReduceMean", mean, 1, 2, kReduceL1, 1, 18},
+    {"ReduceMin", plain<kMin>, 1, 1, kReduceL1, 1, kFirstOpset, 17},
+    {"ReduceMin", plain<kMin>, 1, 2, kReduceL1, 1, 18},
+    {"ReduceProd", plain<kProd>, 1, 1, kReduceL1, 1, kFirstOpset, 17},
+    {"ReduceProd", plain<kProd>, 1, 2, kReduceL1, 1, 18},
+    {"ReduceSum", plain<kSum>, 1, 1, kReduceSum, 1, kFirstOpset, 12},
+    {"ReduceSum", plain<kSum>, 1, 2, kReduceSum, 1, 13},
+    {"ReduceSumSquare", composed<square_sum>, 1, 1, kReduceL1, 1, kFirstOpset, 17},
+    {"ReduceSumSquare", composed<square_sum>, 1, 2, kReduceL1, 1, 18},
 };
 
 }  // namespace
 
-std::span<const ConverterRow> reduce_converters() { return kConverters; }
+extern constinit const ConverterTable reduce_info = {kRows};
 
 }  // namespace tilewright::frontend::onnx

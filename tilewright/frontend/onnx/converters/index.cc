@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/frontend/onnx/converters/attributes.h"
 
 namespace tilewright::frontend::onnx {
 namespace {
@@ -138,18 +139,25 @@ void reverse_sequence(Importer& importer, const Node& node) {
                 {{"seq_axis", attr(axis)}, {"batch_axis", attr(int_attr(node, "batch_axis", 1))}});
 }
 
-constexpr ConverterRow kConverters[] = {
-    {"Gather", gather},
-    {"GatherElements", gather_elements},
-    {"GatherND", gather_nd},
-    {"ReverseSequence", reverse_sequence},
-    {"Scatter", scatter_elements},
-    {"ScatterElements", scatter_elements},
-    {"ScatterND", scatter_nd},
+constexpr AttributeRule kGatherND[] = {{"batch_dims", Attribute::kInt, kAnyLeast, kAnyMost, 12}};
+constexpr AttributeRule kReverseSequence[] = {{"batch_axis", Attribute::kInt, 0, 1},
+                                              {"time_axis", Attribute::kInt, 0, 1}};
+constexpr AttributeRule kScatterElements[] = {{"axis", Attribute::kInt},
+                                              {"reduction", Attribute::kString, kAnyLeast, kAnyMost, 16}};
+constexpr AttributeRule kScatterND[] = {{"reduction", Attribute::kString, kAnyLeast, kAnyMost, 16}};
+
+constexpr ConverterRow kRows[] = {
+    {"Gather", gather, 2, 2, kAxis},
+    {"GatherElements", gather_elements, 2, 2, kAxis, 1, 11},
+    {"GatherND", gather_nd, 2, 2, kGatherND, 1, 11},
+    {"ReverseSequence", reverse_sequence, 2, 2, kReverseSequence, 1, 10},
+    {"Scatter", scatter_elements, 3, 3, kAxis, 1, 9, 10},
+    {"ScatterElements", scatter_elements, 3, 3, kScatterElements, 1, 11},
+    {"ScatterND", scatter_nd, 3, 3, kScatterND, 1, 11},
 };
 
 }  // namespace
 
-std::span<const ConverterRow> index_converters() { return kConverters; }
+extern constinit const ConverterTable index_info = {kRows};
 
 }  // namespace tilewright::frontend::onnx

@@ -1,6 +1,7 @@
 // Tensors made of numbers and shapes.  Source: onnx.ai/onnx/operators, opset 7 to 22.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/frontend/onnx/converters/attributes.h"
 
 namespace tilewright::frontend::onnx {
 namespace {
@@ -197,17 +198,22 @@ void one_hot(Importer& importer, const Node& node) {
       {{"depth", attr(depth.as<ir::IntImmNode>()->value)}, {"axis", attr(int_attr(node, "axis", -1))}});
 }
 
-constexpr ConverterRow kConverters[] = {
-    {"ConstantOfShape", constant_of_shape},
-    {"EyeLike", eye_like},
-    {"OneHot", one_hot},
-    {"Range", range},
-    {"Size", size},
-    {"Trilu", triangle},
+constexpr AttributeRule kConstantOfShape[] = {{"value", Attribute::kTensor}};
+constexpr AttributeRule kEyeLike[] = {{"dtype", Attribute::kInt}, {"k", Attribute::kInt}};
+constexpr AttributeRule kRange[] = {flag("stash_type", 27)};
+constexpr AttributeRule kTrilu[] = {flag("upper")};
+
+constexpr ConverterRow kRows[] = {
+    {"ConstantOfShape", constant_of_shape, 1, 1, kConstantOfShape, 1, 9},
+    {"EyeLike", eye_like, 1, 1, kEyeLike, 1, 9},
+    {"OneHot", one_hot, 3, 3, kAxis, 1, 9},
+    {"Range", range, 3, 3, kRange, 1, 11},
+    {"Size", size, 1, 1},
+    {"Trilu", triangle, 1, 2, kTrilu, 1, 14},
 };
 
 }  // namespace
 
-std::span<const ConverterRow> create_converters() { return kConverters; }
+extern constinit const ConverterTable create_info = {kRows};
 
 }  // namespace tilewright::frontend::onnx

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/frontend/onnx/converters/attributes.h"
 #include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {
@@ -178,21 +179,40 @@ void mean_variance_norm(Importer& importer, const Node& node) {
   wide.result(wide.call("relax.divide", {wide.call("relax.subtract", {wide.x, mean}), divisor}));
 }
 
-constexpr ConverterRow kConverters[] = {
-    {"BatchNormalization", batch_norm},
-    {"GroupNormalization", group_norm},
-    {"InstanceNormalization", instance_norm},
-    {"LRN", local_response_norm},
-    {"LayerNormalization", layer_norm},
-    {"LogSoftmax", softmax<kLogSoftmax>},
-    {"LpNormalization", lp_norm},
-    {"MeanVarianceNormalization", mean_variance_norm},
-    {"RMSNormalization", rms_norm},
-    {"Softmax", softmax<kSoftmax>},
+constexpr AttributeRule kBatchNorm[] = {{"epsilon", Attribute::kFloat, 0},
+                                        {"momentum", Attribute::kFloat},
+                                        flag("spatial", kFirstOpset, 8),
+                                        flag("training_mode", 14)};
+constexpr AttributeRule kGroupNormalization[] = {
+    {"epsilon", Attribute::kFloat, 0},
+    {"num_groups", Attribute::kInt, 1, kMostExtent, kFirstOpset, kLastOpset, true},
+    flag("stash_type")};
+constexpr AttributeRule kInstanceNormalization[] = {{"epsilon", Attribute::kFloat, 0}};
+constexpr AttributeRule kLRN[] = {{"alpha", Attribute::kFloat},
+                                  {"beta", Attribute::kFloat},
+                                  {"bias", Attribute::kFloat},
+                                  {"size", Attribute::kInt, 1, kMostExtent, kFirstOpset, kLastOpset, true}};
+constexpr AttributeRule kLayerNormalization[] = {
+    {"axis", Attribute::kInt}, {"epsilon", Attribute::kFloat, 0}, flag("stash_type")};
+constexpr AttributeRule kLpNormalization[] = {{"axis", Attribute::kInt}, {"p", Attribute::kInt}};
+constexpr AttributeRule kMeanVarianceNormalization[] = {{"axes", Attribute::kInts}};
+
+constexpr ConverterRow kRows[] = {
+    {"BatchNormalization", batch_norm, 5, 5, kBatchNorm, 5, kFirstOpset, 13},
+    {"BatchNormalization", batch_norm, 5, 5, kBatchNorm, 3, 14},
+    {"GroupNormalization", group_norm, 3, 3, kGroupNormalization, 1, 21},
+    {"InstanceNormalization", instance_norm, 3, 3, kInstanceNormalization},
+    {"LRN", local_response_norm, 1, 1, kLRN},
+    {"LayerNormalization", layer_norm, 2, 3, kLayerNormalization, 3, 17, kLastOpset, 3},
+    {"LogSoftmax", softmax<kLogSoftmax>, 1, 1, kAxis},
+    {"LpNormalization", lp_norm, 1, 1, kLpNormalization},
+    {"MeanVarianceNormalization", mean_variance_norm, 1, 1, kMeanVarianceNormalization, 1, 9},
+    {"RMSNormalization", rms_norm, 2, 2, kLayerNormalization, 1, 23},
+    {"Softmax", softmax<kSoftmax>, 1, 1, kAxis},
 };
 
 }  // namespace
 
-std::span<const ConverterRow> norm_converters() { return kConverters; }
+extern constinit const ConverterTable norm_info = {kRows};
 
 }  // namespace tilewright::frontend::onnx

@@ -389,20 +389,44 @@ void einsum(Importer& importer, const Node& node) {
                 {{"subscripts", attr(string_attr(node, "equation", ""))}});
 }
 
-constexpr ConverterRow kConverters[] = {
-    {"CumSum", cumulative_sum},
-    {"DepthToSpace", depth_to_space},
-    {"Einsum", einsum},
-    {"Expand", expand},
-    {"Pad", pad},
-    {"SpaceToDepth", space_to_depth},
-    {"Split", split},
-    {"Tile", tile},
-    {"TopK", top_k},
+constexpr AttributeRule kCumSum[] = {flag("exclusive"), flag("reverse")};
+constexpr AttributeRule kDepthToSpace[] = {
+    {"blocksize", Attribute::kInt, 1, kMostExtent, kFirstOpset, kLastOpset, true},
+    {"mode", Attribute::kString, kAnyLeast, kAnyMost, 11}};
+constexpr AttributeRule kEinsum[] = {
+    {"equation", Attribute::kString, kAnyLeast, kAnyMost, kFirstOpset, kLastOpset, true}};
+constexpr AttributeRule kPad[] = {{"mode", Attribute::kString},
+                                  {"pads", Attribute::kInts, kAnyLeast, kAnyMost, kFirstOpset, 10, true},
+                                  {"value", Attribute::kFloat, kAnyLeast, kAnyMost, kFirstOpset, 10}};
+constexpr AttributeRule kSpaceToDepth[] = {
+    {"blocksize", Attribute::kInt, 1, kMostExtent, kFirstOpset, kLastOpset, true},
+    {"mode", Attribute::kString, kAnyLeast, kAnyMost, 28}};
+constexpr AttributeRule kSplit[] = {{"axis", Attribute::kInt},
+                                    {"num_outputs", Attribute::kInt, 1, kMostExtent, 18},
+                                    {"split", Attribute::kInts, kAnyLeast, kAnyMost, kFirstOpset, 12}};
+constexpr AttributeRule kTopK[] = {{"axis", Attribute::kInt},
+                                   {"k", Attribute::kInt, kAnyLeast, kAnyMost, kFirstOpset, 9, true},
+                                   flag("largest", 11),
+                                   flag("sorted", 11)};
+
+constexpr ConverterRow kRows[] = {
+    {"CumSum", cumulative_sum, 2, 2, kCumSum, 1, 11},
+    {"DepthToSpace", depth_to_space, 1, 1, kDepthToSpace},
+    {"Einsum", einsum, 1, kAnyNumber, kEinsum, 1, 12},
+    {"Expand", expand, 2, 2, {}, 1, 8},
+    {"Pad", pad, 1, 1, kPad, 1, kFirstOpset, 10},
+    {"Pad", pad, 2, 3, kPad, 1, 11, 17},
+    {"Pad", pad, 2, 4, kPad, 1, 18},
+    {"SpaceToDepth", space_to_depth, 1, 1, kSpaceToDepth},
+    {"Split", split, 1, 1, kSplit, kAnyNumber, kFirstOpset, 12, kAnyNumber},
+    {"Split", split, 1, 2, kSplit, kAnyNumber, 13, kLastOpset, kAnyNumber},
+    {"Tile", tile, 2, 2},
+    {"TopK", top_k, 1, 1, kTopK, 2, kFirstOpset, 9, 2},
+    {"TopK", top_k, 2, 2, kTopK, 2, 10, kLastOpset, 2},
 };
 
 }  // namespace
 
-std::span<const ConverterRow> arrange_converters() { return kConverters; }
+extern constinit const ConverterTable arrange_info = {kRows};
 
 }  // namespace tilewright::frontend::onnx

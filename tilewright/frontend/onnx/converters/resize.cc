@@ -205,10 +205,29 @@ void upsample(Importer& importer, const Node& node) {
                 {"rounding_method", attr("floor")}});
 }
 
-constexpr ConverterRow kConverters[] = {{"Resize", resize}, {"Upsample", upsample}};
+constexpr AttributeRule kResize[] = {
+    flag("antialias", 18),
+    {"axes", Attribute::kInts, kAnyLeast, kAnyMost, 18},
+    {"coordinate_transformation_mode", Attribute::kString, kAnyLeast, kAnyMost, 11},
+    {"cubic_coeff_a", Attribute::kFloat, kAnyLeast, kAnyMost, 11},
+    flag("exclude_outside", 11),
+    {"extrapolation_value", Attribute::kFloat, kAnyLeast, kAnyMost, 11},
+    {"keep_aspect_ratio_policy", Attribute::kString, kAnyLeast, kAnyMost, 18},
+    {"mode", Attribute::kString},
+    {"nearest_mode", Attribute::kString, kAnyLeast, kAnyMost, 11}};
+constexpr AttributeRule kUpsample[] = {
+    {"mode", Attribute::kString}, {"scales", Attribute::kFloats, kAnyLeast, kAnyMost, kFirstOpset, 8, true}};
+
+constexpr ConverterRow kRows[] = {
+    {"Resize", resize, 2, 2, kResize, 1, 10, 10},
+    {"Resize", resize, 3, 4, kResize, 1, 11, 12},
+    {"Resize", resize, 1, 4, kResize, 1, 13},
+    {"Upsample", upsample, 1, 1, kUpsample, 1, kFirstOpset, 8},
+    {"Upsample", upsample, 2, 2, kUpsample, 1, 9, 9},
+};
 
 }  // namespace
 
-std::span<const ConverterRow> resize_converters() { return kConverters; }
+extern constinit const ConverterTable resize_info = {kRows};
 
 }  // namespace tilewright::frontend::onnx

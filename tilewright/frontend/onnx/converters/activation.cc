@@ -150,28 +150,38 @@ void clip(Importer& importer, const Node& node) {
   importer.define(node.outputs.at(0), result);
 }
 
-constexpr ConverterRow kConverters[] = {
-    {"Celu", celu},
-    {"Clip", clip},
-    {"Elu", elu},
-    {"Gelu", gelu},
-    {"HardSigmoid", hard_sigmoid},
-    {"HardSwish", hard_swish},
-    {"IsInf", is_inf},
-    {"LeakyRelu", leaky_relu},
-    {"Mish", mish},
-    {"PRelu", prelu},
-    {"Reciprocal", reciprocal},
-    {"Selu", selu},
-    {"Shrink", shrink},
-    {"Softplus", softplus},
-    {"Softsign", softsign},
-    {"Swish", swish},
-    {"ThresholdedRelu", thresholded_relu},
+constexpr AttributeRule kAlpha[] = {{"alpha", Attribute::kFloat}};
+constexpr AttributeRule kClip[] = {{"max", Attribute::kFloat, kAnyLeast, kAnyMost, kFirstOpset, 10},
+                                   {"min", Attribute::kFloat, kAnyLeast, kAnyMost, kFirstOpset, 10}};
+constexpr AttributeRule kGelu[] = {{"approximate", Attribute::kString}};
+constexpr AttributeRule kHardSigmoid[] = {{"alpha", Attribute::kFloat}, {"beta", Attribute::kFloat}};
+constexpr AttributeRule kIsInf[] = {flag("detect_negative"), flag("detect_positive")};
+constexpr AttributeRule kSelu[] = {{"alpha", Attribute::kFloat}, {"gamma", Attribute::kFloat}};
+constexpr AttributeRule kShrink[] = {{"bias", Attribute::kFloat}, {"lambd", Attribute::kFloat}};
+
+constexpr ConverterRow kRows[] = {
+    {"Celu", celu, 1, 1, kAlpha, 1, 12},
+    {"Clip", clip, 1, 1, kClip, 1, kFirstOpset, 10},
+    {"Clip", clip, 1, 3, kClip, 1, 11},
+    {"Elu", elu, 1, 1, kAlpha},
+    {"Gelu", gelu, 1, 1, kGelu, 1, 20},
+    {"HardSigmoid", hard_sigmoid, 1, 1, kHardSigmoid},
+    {"HardSwish", hard_swish, 1, 1, {}, 1, 14},
+    {"IsInf", is_inf, 1, 1, kIsInf, 1, 10},
+    {"LeakyRelu", leaky_relu, 1, 1, kAlpha},
+    {"Mish", mish, 1, 1, {}, 1, 18},
+    {"PRelu", prelu, 2, 2},
+    {"Reciprocal", reciprocal, 1, 1},
+    {"Selu", selu, 1, 1, kSelu},
+    {"Shrink", shrink, 1, 1, kShrink, 1, 9},
+    {"Softplus", softplus, 1, 1},
+    {"Softsign", softsign, 1, 1},
+    {"Swish", swish, 1, 1, kAlpha, 1, 24},
+    {"ThresholdedRelu", thresholded_relu, 1, 1, kAlpha, 1, 10},
 };
 
 }  // namespace
 
-std::span<const ConverterRow> activation_converters() { return kConverters; }
+extern constinit const ConverterTable activation_info = {kRows};
 
 }  // namespace tilewright::frontend::onnx

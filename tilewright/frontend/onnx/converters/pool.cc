@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "tilewright/frontend/onnx/convert_window.h"
+#include "tilewright/frontend/onnx/converters/attributes.h"
 
 namespace tilewright::frontend::onnx {
 namespace {
@@ -88,16 +89,29 @@ void global_pool(Importer& importer, const Node& node) {
 }
 constexpr char kMean[] = "relax.mean", kMax[] = "relax.max";
 
-constexpr ConverterRow kConverters[] = {
-    {"AveragePool", average_pool},
-    {"GlobalAveragePool", global_pool<kMean>},
-    {"GlobalMaxPool", global_pool<kMax>},
-    {"LpPool", lp_pool},
-    {"MaxPool", max_pool},
+constexpr AttributeRule kKernelShape = {"kernel_shape", Attribute::kInts, 1,   kMostExtent,
+                                        kFirstOpset,    kLastOpset,       true};
+constexpr AttributeRule kMaxPool[] = {
+    kAutoPad,           flag("ceil_mode", 10),    extents("dilations", 1, 10), kKernelShape,
+    extents("pads", 0), flag("storage_order", 8), extents("strides", 1)};
+constexpr AttributeRule kAveragePool[] = {
+    kAutoPad,     flag("ceil_mode", 10), flag("count_include_pad"), extents("dilations", 1, 19),
+    kKernelShape, extents("pads", 0),    extents("strides", 1)};
+constexpr AttributeRule kLpPool[] = {
+    kAutoPad,     flag("ceil_mode", 18), extents("dilations", 1, 18), {"p", Attribute::kInt, 1},
+    kKernelShape, extents("pads", 0),    extents("strides", 1)};
+
+constexpr ConverterRow kRows[] = {
+    {"AveragePool", average_pool, 1, 1, kAveragePool},
+    {"GlobalAveragePool", global_pool<kMean>, 1, 1},
+    {"GlobalMaxPool", global_pool<kMax>, 1, 1},
+    {"LpPool", lp_pool, 1, 1, kLpPool},
+    {"MaxPool", max_pool, 1, 1, kMaxPool, 1, kFirstOpset, 7},
+    {"MaxPool", max_pool, 1, 1, kMaxPool, 2, 8},
 };
 
 }  // namespace
 
-std::span<const ConverterRow> pool_converters() { return kConverters; }
+extern constinit const ConverterTable pool_info = {kRows};
 
 }  // namespace tilewright::frontend::onnx
