@@ -5,13 +5,14 @@
 #   make bench-peers   the same beside OpenVINO, jax and apache-tvm as well, which it installs in environments of their own;
 #                 CASES=--asked  only what something is asked of; then a table of what was asked and reached, and why not
 #   make wheel    dist/tilewright-*.whl, tried in a clean environment
+#   make docs     the pages and lists of docs/ that are made from the program
 #   make format   clang-format and ruff, in place
 #   make lint     linters, layer and size checks, error inventory
 #   make tidy     clang-tidy on what changed since it last passed
 PYTHON := .venv/bin/python
 RUN := PYTHONPATH=$(CURDIR)/build/python PATH=$(CURDIR)/build/bin:$$PATH
 
-.PHONY: build demo test bench bench-peers wheel format lint tidy clean setup setup-test setup-peers
+.PHONY: build demo test bench bench-peers wheel docs format lint tidy clean setup setup-test setup-peers
 build: setup
 	@tools/build.sh release
 
@@ -41,6 +42,12 @@ bench-peers: setup-peers
 
 wheel: setup-test
 	@tools/build_wheel.sh
+
+docs: setup-test
+	@tools/build.sh release --quiet tilewright_core tilewright_command
+	@$(RUN) $(PYTHON) tools/primitive_docs.py
+	@$(RUN) $(PYTHON) tools/machine_table.py
+	@$(RUN) $(PYTHON) tools/doc_lists.py
 
 format: setup-test
 	@git ls-files '*.cc' '*.h' '*.c' | xargs -r clang-format-19 -i

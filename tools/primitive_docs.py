@@ -1,5 +1,9 @@
-"""Writes docs/primitives.md from the table of schedule primitives.   PYTHONPATH=build/python python tools/primitive_docs.py"""
+"""Writes docs/primitives.md from the table of schedule primitives.   PYTHONPATH=build/python python tools/primitive_docs.py
 
+--print prints it instead.
+"""
+
+import sys
 from pathlib import Path
 
 from tilewright import _core
@@ -34,4 +38,7 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    Path("docs/primitives.md").write_text(page())
+    if sys.argv[1:] == ["--print"]:
+        print(page())
+    else:
+        Path("docs/primitives.md").write_text(page())

@@ -17,7 +17,7 @@ PrimFunc asking(std::string_view text) {
 // The conditions under which the checked program reports an error, as text.
 std::vector<std::string> conditions(std::string_view text) {
   std::vector<std::string> found;
-  walk(check_bounds(asking(text))->body, [&](const IfThenElseNode* node) {
+  walk(run_step("check_bounds", asking(text))->body, [&](const IfThenElseNode* node) {
     const auto* evaluate = node->then_case.as<EvaluateNode>();
     const auto* call = evaluate ? evaluate->value.as<CallNode>() : nullptr;
     const auto* op = call ? call->op.as<OpNode>() : nullptr;
@@ -27,7 +27,7 @@ std::vector<std::string> conditions(std::string_view text) {
 }
 
 TEST(CheckBounds, FunctionThatDoesNotAskStaysTheSame) {
-  check_unchanged(check_bounds, R"(
+  check_unchanged("check_bounds", R"(
     @T.prim_func
     def main(A: T.Buffer((8,), "float32"), J: T.Buffer((4,), "int32")):
         for i in range(4):
@@ -50,7 +50,7 @@ TEST(CheckBounds, WhatIsProvedIsNotChecked) {
   )";
   EXPECT_THAT(conditions(kText), ::testing::IsEmpty());
   const PrimFunc func = asking(kText);
-  EXPECT_EQ(check_bounds(func)->body, func->body);
+  EXPECT_EQ(run_step("check_bounds", func)->body, func->body);
 }
 
 TEST(CheckBounds, OnlyTheSideThatIsNotProvedIsChecked) {
@@ -83,7 +83,7 @@ TEST(CheckBounds, ChosenValuesAreCheckedWhereTheyAreChosen) {
 }
 
 TEST(CheckBounds, NestOfTileInstructionsThatIsCheckedIsALoop) {
-  const PrimFunc func = check_bounds(asking(R"(
+  const PrimFunc func = run_step("check_bounds", asking(R"(
     @T.prim_func
     def main(A: T.Buffer((8,), "float32"), n: T.int32):
         for i in T.serial(n, annotations={"matrix_tiles": True}):

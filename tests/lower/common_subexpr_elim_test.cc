@@ -5,7 +5,7 @@ namespace tilewright::lower {
 namespace {
 
 TEST(CommonSubexprElim, IndexOfOneStatement) {
-  check_pass(common_subexpr_elim, R"(
+  check_pass("common_subexpr_elim", R"(
     @T.prim_func
     def main(A: T.Buffer((35,), "float32"), B: T.Buffer((35,), "float32")):
         for i, j in T.grid(5, 7):
@@ -21,7 +21,7 @@ TEST(CommonSubexprElim, IndexOfOneStatement) {
 }
 
 TEST(CommonSubexprElim, PlacedBeforeTheSmallestStatementAroundAllUses) {
-  check_pass(common_subexpr_elim, R"(
+  check_pass("common_subexpr_elim", R"(
     @T.prim_func
     def main(A: T.Buffer((35,), "float32"), B: T.Buffer((35,), "float32"), n: T.int32):
         for i in range(5):
@@ -46,7 +46,7 @@ TEST(CommonSubexprElim, PlacedBeforeTheSmallestStatementAroundAllUses) {
 }
 
 TEST(CommonSubexprElim, PartOfALargerValueGetsANameOfItsOwnOnlyWhereItIsUsedAgain) {
-  check_pass(common_subexpr_elim, R"(
+  check_pass("common_subexpr_elim", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "int32"), m: T.int32, n: T.int32):
         A[0] = (m + n) * 3
@@ -70,7 +70,7 @@ TEST(CommonSubexprElim, PartOfALargerValueGetsANameOfItsOwnOnlyWhereItIsUsedAgai
 }
 
 TEST(CommonSubexprElim, ValueThatMayNotBeNeededStays) {
-  check_unchanged(common_subexpr_elim, R"(
+  check_unchanged("common_subexpr_elim", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "int32"), n: T.int32):
         if n > 1:
@@ -82,7 +82,7 @@ TEST(CommonSubexprElim, ValueThatMayNotBeNeededStays) {
 
 // Found by random expressions: the variable is known inside of the value alone.
 TEST(CommonSubexprElim, WhatDependsOnAVariableOfAnExpressionStays) {
-  check_unchanged(common_subexpr_elim, R"(
+  check_unchanged("common_subexpr_elim", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "int32"), n: T.int32):
         v = T.int32()
@@ -91,7 +91,7 @@ TEST(CommonSubexprElim, WhatDependsOnAVariableOfAnExpressionStays) {
 }
 
 TEST(CommonSubexprElim, ConditionIsSureToBeComputed) {
-  check_pass(common_subexpr_elim, R"(
+  check_pass("common_subexpr_elim", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "int32"), n: T.int32):
         if n * 3 > 1:
@@ -107,7 +107,7 @@ TEST(CommonSubexprElim, ConditionIsSureToBeComputed) {
 }
 
 TEST(CommonSubexprElim, LoadsAndDivisionsByWhatMayBeZeroStay) {
-  check_unchanged(common_subexpr_elim, R"(
+  check_unchanged("common_subexpr_elim", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "int32"), m: T.int32, n: T.int32):
         A[0] = A[1] * A[2] + m // n
@@ -116,7 +116,7 @@ TEST(CommonSubexprElim, LoadsAndDivisionsByWhatMayBeZeroStay) {
 }
 
 TEST(CommonSubexprElim, ArgumentsOfCallsAreShared) {
-  check_pass(common_subexpr_elim, R"(
+  check_pass("common_subexpr_elim", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "float32"), x: T.float32):
         A[0] = T.exp(x * T.float32(2)) + x * T.float32(2)
@@ -130,7 +130,7 @@ TEST(CommonSubexprElim, ArgumentsOfCallsAreShared) {
 }
 
 TEST(CommonSubexprElim, OrderOfOperandsAndTypesCount) {
-  check_unchanged(common_subexpr_elim, R"(
+  check_unchanged("common_subexpr_elim", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "int32"), m: T.int32, n: T.int32):
         A[0] = m - n
@@ -140,7 +140,7 @@ TEST(CommonSubexprElim, OrderOfOperandsAndTypesCount) {
 }
 
 TEST(CommonSubexprElim, FunctionWithBlocksStaysAsItIs) {
-  check_unchanged(common_subexpr_elim, R"(
+  check_unchanged("common_subexpr_elim", R"(
     @T.prim_func
     def main(A: T.Buffer((35,), "float32"), B: T.Buffer((35,), "float32")):
         for i, j in T.grid(5, 7):

@@ -5,7 +5,7 @@ namespace tilewright::lower {
 namespace {
 
 TEST(CompactBuffers, TileInsideOfALoop) {
-  check_pass(compact_buffers, R"(
+  check_pass("compact_buffers", R"(
     @T.prim_func
     def main(A: T.Buffer((20, 7), "float32"), B: T.Buffer((20, 7), "float32")):
         for i in range(5):
@@ -28,7 +28,7 @@ TEST(CompactBuffers, TileInsideOfALoop) {
 }
 
 TEST(CompactBuffers, GuardsBoundWhatIsTouched) {
-  check_pass(compact_buffers, R"(
+  check_pass("compact_buffers", R"(
     @T.prim_func
     def main(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
         Y = T.alloc_buffer((128,), "float32")
@@ -51,7 +51,7 @@ TEST(CompactBuffers, GuardsBoundWhatIsTouched) {
 }
 
 TEST(CompactBuffers, RegistersHoldWholeVectors) {
-  check_pass(compact_buffers, R"(
+  check_pass("compact_buffers", R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((5, 7), "float32")):
         for i in range(5):
@@ -78,7 +78,7 @@ TEST(CompactBuffers, RegistersHoldWholeVectors) {
 }
 
 TEST(CompactBuffers, LetsHaveTheRangeOfTheirValue) {
-  check_pass(compact_buffers, R"(
+  check_pass("compact_buffers", R"(
     @T.prim_func
     def main(B: T.Buffer((5,), "float32")):
         Y = T.alloc_buffer((128,), "float32")
@@ -99,7 +99,7 @@ TEST(CompactBuffers, LetsHaveTheRangeOfTheirValue) {
 }
 
 TEST(CompactBuffers, VectorsTouchFromTheirFirstToTheirLastElement) {
-  check_pass(compact_buffers, R"(
+  check_pass("compact_buffers", R"(
     @T.prim_func
     def main(A: T.Buffer((640,), "float32"), B: T.Buffer((640,), "float32")):
         for i in range(10):
@@ -120,7 +120,7 @@ TEST(CompactBuffers, VectorsTouchFromTheirFirstToTheirLastElement) {
 }
 
 TEST(CompactBuffers, VectorsMayHaveOtherIntegersThanTheBuffer) {
-  check_numbers(compact_buffers, R"(
+  check_numbers("compact_buffers", R"(
     @T.prim_func
     def main(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
         for i in range(4):
@@ -131,7 +131,7 @@ TEST(CompactBuffers, VectorsMayHaveOtherIntegersThanTheBuffer) {
 }
 
 TEST(CompactBuffers, OtherVectorsKeepEverything) {
-  check_unchanged(compact_buffers, R"(
+  check_unchanged("compact_buffers", R"(
     @T.prim_func
     def main(A: T.Buffer((640,), "float32"), B: T.Buffer((640,), "float32")):
         for i in range(10):
@@ -142,7 +142,7 @@ TEST(CompactBuffers, OtherVectorsKeepEverything) {
 }
 
 TEST(CompactBuffers, LetExpressionsHaveTheRangeOfTheirValue) {
-  check_unchanged(compact_buffers, R"(
+  check_unchanged("compact_buffers", R"(
     @T.prim_func
     def main(B: T.Buffer((5,), "float32")):
         Y = T.alloc_buffer((5,), "float32")
@@ -155,7 +155,7 @@ TEST(CompactBuffers, LetExpressionsHaveTheRangeOfTheirValue) {
 }
 
 TEST(CompactBuffers, IndicesFromMemoryMayBeAnything) {
-  check_unchanged(compact_buffers, R"(
+  check_unchanged("compact_buffers", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "int32"), B: T.Buffer((5,), "float32")):
         Y = T.alloc_buffer((128,), "float32")
@@ -164,7 +164,7 @@ TEST(CompactBuffers, IndicesFromMemoryMayBeAnything) {
         for i in range(5):
             B[i] = Y[A[i]]
   )");
-  check_unchanged(compact_buffers, R"(
+  check_unchanged("compact_buffers", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "int32"), B: T.Buffer((5,), "float32")):
         Y = T.alloc_buffer((128,), "float32")
@@ -176,7 +176,7 @@ TEST(CompactBuffers, IndicesFromMemoryMayBeAnything) {
 }
 
 TEST(CompactBuffers, WhileLoopsMoveWhatIsTouched) {
-  check_unchanged(compact_buffers, R"(
+  check_unchanged("compact_buffers", R"(
     @T.prim_func
     def main(n: T.Buffer((1,), "int32"), B: T.Buffer((8,), "float32")):
         Y = T.alloc_buffer((128,), "float32")
@@ -189,7 +189,7 @@ TEST(CompactBuffers, WhileLoopsMoveWhatIsTouched) {
 }
 
 TEST(CompactBuffers, UnknownExtentKeepsTheDimension) {
-  check_unchanged(compact_buffers, R"(
+  check_unchanged("compact_buffers", R"(
     @T.prim_func
     def main(n: T.int32, B: T.Buffer((128,), "float32")):
         Y = T.alloc_buffer((128,), "float32")
@@ -201,7 +201,7 @@ TEST(CompactBuffers, UnknownExtentKeepsTheDimension) {
 }
 
 TEST(CompactBuffers, TakenAddressKeepsEverything) {
-  check_unchanged(compact_buffers, R"(
+  check_unchanged("compact_buffers", R"(
     @T.prim_func
     def main(B: T.Buffer((5,), "float32")):
         Y = T.alloc_buffer((128,), "float32")
@@ -213,7 +213,7 @@ TEST(CompactBuffers, TakenAddressKeepsEverything) {
 }
 
 TEST(CompactBuffers, WholeBuffersAndParametersAreLeftAlone) {
-  check_unchanged(compact_buffers, R"(
+  check_unchanged("compact_buffers", R"(
     @T.prim_func
     def main(A: T.Buffer((128,), "float32"), B: T.Buffer((5,), "float32")):
         Y = T.alloc_buffer((5,), "float32")

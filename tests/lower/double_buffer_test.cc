@@ -5,7 +5,9 @@ namespace tilewright::lower {
 namespace {
 
 // A wish is made in a block; blocks become loops on the way.
-PrimFunc doubled(const PrimFunc& func) { return double_buffer(lower_blocks(place_allocations(func))); }
+PrimFunc doubled(const PrimFunc& func) {
+  return run_step("double_buffer", run_step("lower_blocks", run_step("place_allocations", func)));
+}
 
 TEST(DoubleBuffer, OneHalfIsFilledWhileTheOtherIsUsed) {
   check_pass(doubled, R"(
@@ -67,7 +69,7 @@ TEST(DoubleBuffer, WhatIsReadMayNotBeWrittenByTheUse) {
 }
 
 TEST(DoubleBuffer, NothingIsDoneUnlessAsked) {
-  check_unchanged(double_buffer, R"(
+  check_unchanged("double_buffer", R"(
     @T.prim_func
     def main(X: T.Buffer((8, 5), "float32"), Y: T.Buffer((8, 5), "float32")):
         for i in range(8):

@@ -5,7 +5,7 @@ namespace tilewright::lower {
 namespace {
 
 TEST(HoistExpression, ConditionLeavesTheLoopsThatDoNotChangeIt) {
-  check_pass(hoist_expression, R"(
+  check_pass("hoist_expression", R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7, 3), "float32")):
         for i in range(5):
@@ -26,7 +26,7 @@ TEST(HoistExpression, ConditionLeavesTheLoopsThatDoNotChangeIt) {
 }
 
 TEST(HoistExpression, BothBranchesGetTheLoop) {
-  check_pass(hoist_expression, R"(
+  check_pass("hoist_expression", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "float32"), n: T.int32):
         for i in range(5):
@@ -48,7 +48,7 @@ TEST(HoistExpression, BothBranchesGetTheLoop) {
 }
 
 TEST(HoistExpression, DefinitionLeavesTheLoopAndTheConditionBehindIt) {
-  check_pass(hoist_expression, R"(
+  check_pass("hoist_expression", R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7), "float32"), n: T.int32):
         for i in range(5):
@@ -69,7 +69,7 @@ TEST(HoistExpression, DefinitionLeavesTheLoopAndTheConditionBehindIt) {
 }
 
 TEST(HoistExpression, LoadLeavesTheLoopThatDoesNotWriteIt) {
-  check_pass(hoist_expression, R"(
+  check_pass("hoist_expression", R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((5,), "float32")):
         for i in range(5):
@@ -88,7 +88,7 @@ TEST(HoistExpression, LoadLeavesTheLoopThatDoesNotWriteIt) {
 }
 
 TEST(HoistExpression, WhatTheLoopWritesStays) {
-  check_unchanged(hoist_expression, R"(
+  check_unchanged("hoist_expression", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "float32")):
         for i in range(4):
@@ -99,7 +99,7 @@ TEST(HoistExpression, WhatTheLoopWritesStays) {
 }
 
 TEST(HoistExpression, StatementBeforeTheConditionKeepsItInside) {
-  check_unchanged(hoist_expression, R"(
+  check_unchanged("hoist_expression", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "float32"), B: T.Buffer((5,), "float32"), n: T.int32):
         for i in range(5):
@@ -111,7 +111,7 @@ TEST(HoistExpression, StatementBeforeTheConditionKeepsItInside) {
 
 TEST(HoistExpression, LoopThatMayHaveNoTurnKeepsWhatCouldFail) {
   // with n = 0 there is no A[n - 1]
-  check_unchanged(hoist_expression, R"(
+  check_unchanged("hoist_expression", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "float32"), B: T.Buffer((5,), "float32"), n: T.int32):
         for i in range(n):
@@ -121,7 +121,7 @@ TEST(HoistExpression, LoopThatMayHaveNoTurnKeepsWhatCouldFail) {
 }
 
 TEST(HoistExpression, LoopThatMayHaveNoTurnGivesAComparison) {
-  check_pass(hoist_expression, R"(
+  check_pass("hoist_expression", R"(
     @T.prim_func
     def main(B: T.Buffer((5,), "float32"), m: T.int32, n: T.int32):
         for i in range(m):
@@ -138,7 +138,7 @@ TEST(HoistExpression, LoopThatMayHaveNoTurnGivesAComparison) {
 }
 
 TEST(HoistExpression, CallWithAnEffectStays) {
-  check_unchanged(hoist_expression, R"(
+  check_unchanged("hoist_expression", R"(
     @T.prim_func
     def main(B: T.Buffer((5,), "float32")):
         for i in range(5):
@@ -148,7 +148,7 @@ TEST(HoistExpression, CallWithAnEffectStays) {
 }
 
 TEST(HoistExpression, DivisionThatOnlySomeTurnsMakeLeavesTheLoop) {
-  check_pass(hoist_expression, R"(
+  check_pass("hoist_expression", R"(
     @T.prim_func
     def main(A: T.Buffer((14, 5), "float32"), B: T.Buffer((7,), "float32"), n: T.int32):
         for i in range(14):
@@ -167,7 +167,7 @@ TEST(HoistExpression, DivisionThatOnlySomeTurnsMakeLeavesTheLoop) {
 }
 
 TEST(HoistExpression, DivisionThatEveryTurnMakesOrThatTurnsChangeStays) {
-  check_unchanged(hoist_expression, R"(
+  check_unchanged("hoist_expression", R"(
     @T.prim_func
     def main(A: T.Buffer((14, 5), "float32"), B: T.Buffer((7,), "float32"), n: T.int32):
         for i in range(14):

@@ -5,7 +5,7 @@ namespace tilewright::lower {
 namespace {
 
 TEST(InterleaveVirtualThreads, EachThreadHasItsOwnCopyOfMemory) {
-  check_pass(interleave_virtual_threads, R"(
+  check_pass("interleave_virtual_threads", R"(
     @T.prim_func
     def main(X: T.Buffer((2, 7), "float32"), Y: T.Buffer((2, 7), "float32")):
         for v in T.thread_binding(2, thread="vthread.x"):
@@ -29,7 +29,7 @@ TEST(InterleaveVirtualThreads, EachThreadHasItsOwnCopyOfMemory) {
 }
 
 TEST(InterleaveVirtualThreads, LoopsThatDifferStayWhole) {
-  check_pass(interleave_virtual_threads, R"(
+  check_pass("interleave_virtual_threads", R"(
     @T.prim_func
     def main(Y: T.Buffer((2, 7), "int32")):
         for v in T.thread_binding(2, thread="vthread"):
@@ -46,7 +46,7 @@ TEST(InterleaveVirtualThreads, LoopsThatDifferStayWhole) {
 }
 
 TEST(InterleaveVirtualThreads, ThreadsInsideThreadsTakeTurnsToo) {
-  check_pass(interleave_virtual_threads, R"(
+  check_pass("interleave_virtual_threads", R"(
     @T.prim_func
     def main(Y: T.Buffer((2, 3, 5), "int32")):
         for v in T.thread_binding(2, thread="vthread.y"):
@@ -65,7 +65,7 @@ TEST(InterleaveVirtualThreads, ThreadsInsideThreadsTakeTurnsToo) {
 }
 
 TEST(InterleaveVirtualThreads, BranchesThatAreTheSameForAllStayOutside) {
-  check_pass(interleave_virtual_threads, R"(
+  check_pass("interleave_virtual_threads", R"(
     @T.prim_func
     def main(Y: T.Buffer((2, 7), "int32")):
         for v in T.thread_binding(2, thread="vthread.x"):
@@ -91,7 +91,7 @@ TEST(InterleaveVirtualThreads, BranchesThatAreTheSameForAllStayOutside) {
 }
 
 TEST(InterleaveVirtualThreads, SequencesJoinThoseAround) {
-  check_pass(interleave_virtual_threads, R"(
+  check_pass("interleave_virtual_threads", R"(
     @T.prim_func
     def main(X: T.Buffer((2,), "int32"), Y: T.Buffer((2,), "int32")):
         for v in T.thread_binding(2, thread="vthread.x"):
@@ -113,7 +113,7 @@ TEST(InterleaveVirtualThreads, SequencesJoinThoseAround) {
 }
 
 TEST(InterleaveVirtualThreads, OtherThreadsStay) {
-  check_unchanged(interleave_virtual_threads, R"(
+  check_unchanged("interleave_virtual_threads", R"(
     @T.prim_func
     def main(Y: T.Buffer((2, 7), "int32")):
         for b in T.thread_binding(2, thread="blockIdx.x"):

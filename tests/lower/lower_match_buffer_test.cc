@@ -6,7 +6,7 @@ namespace tilewright::lower {
 namespace {
 
 TEST(LowerMatchBuffer, AccessesAndRegionsAreOfTheSource) {
-  check_pass(lower_match_buffer, R"(
+  check_pass("lower_match_buffer", R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((5, 14), "float32")):
         with T.block("root"):
@@ -36,7 +36,7 @@ TEST(LowerMatchBuffer, AccessesAndRegionsAreOfTheSource) {
 }
 
 TEST(LowerMatchBuffer, DimensionsThatTheViewLacks) {
-  check_pass(lower_match_buffer, R"(
+  check_pass("lower_match_buffer", R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7), "float32")):
         for i in range(5):
@@ -70,7 +70,7 @@ TEST(LowerMatchBuffer, DimensionsThatTheViewLacks) {
 }
 
 TEST(LowerMatchBuffer, ProgramsWithoutViewsStay) {
-  check_unchanged(lower_match_buffer, R"(
+  check_unchanged("lower_match_buffer", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "float32")):
         for i in range(5):

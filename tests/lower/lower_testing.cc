@@ -69,8 +69,8 @@ std::vector<runtime::Tensor> run(const PrimFunc& func) {
   return tensors;
 }
 
-PrimFunc run_pass(Pass pass, const PrimFunc& before) {
-  PrimFunc after = pass(before);
+PrimFunc run_pass(const Pass& pass, const PrimFunc& before) {
+  PrimFunc after = pass.run(before);
   try {
     const PrimFunc complete = with_views_declared(after);
     analysis::verify(complete, {.axes_match_loops = false});
@@ -82,6 +82,12 @@ PrimFunc run_pass(Pass pass, const PrimFunc& before) {
 }
 
 }  // namespace
+
+Pass::Pass(const char* name) : run([name](const PrimFunc& func) { return run_step(name, func); }) {}
+
+PrimFunc run_step(std::string_view name, const PrimFunc& func, const ir::AttrMap& options) {
+  return find_step(name).run(func, options);
+}
 
 PrimFunc func_of(std::string_view text) {
   return ref_as<PrimFuncNode>(script::parse(Ref<Source>(new Source("f.py", dedent(text)))));
@@ -113,7 +119,7 @@ void expect_same_numbers(const PrimFunc& before, const PrimFunc& after) {
         << show(after);
 }
 
-void check_pass(Pass pass, std::string_view before, std::string_view after) {
+void check_pass(const Pass& pass, std::string_view before, std::string_view after) {
   const PrimFunc found = run_pass(pass, func_of(before)), expected = func_of(after);
   const auto difference = first_mismatch(found, expected);
   EXPECT_FALSE(difference) << difference->path << ": " << difference->reason << "\nfound\n"
@@ -121,13 +127,13 @@ void check_pass(Pass pass, std::string_view before, std::string_view after) {
                            << show(expected);
 }
 
-void check_numbers(Pass pass, std::string_view before) {
+void check_numbers(const Pass& pass, std::string_view before) {
   const PrimFunc func = func_of(before);
   EXPECT_NE(run_pass(pass, func), func);
 }
 
-void check_unchanged(Pass pass, std::string_view program) {
-  const PrimFunc func = func_of(program), found = pass(func);
+void check_unchanged(const Pass& pass, std::string_view program) {
+  const PrimFunc func = func_of(program), found = pass.run(func);
   EXPECT_EQ(found, func) << show(found);
 }
 

@@ -1,25 +1,35 @@
-// A test of a lowering pass is a program, and the program after the pass.
+// A test of a lowering step is a program, and the program after the step.
 #pragma once
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string_view>
 
-#include "tilewright/lower/passes/passes.h"
+#include "tilewright/lower/annotations.h"
+#include "tilewright/lower/step.h"
 
 namespace tilewright::lower {
 
-using Pass = PrimFunc (*)(const PrimFunc&);
+/// A step by its name, with its default options, or several as one function.
+struct Pass {
+  Pass(const char* name);
+  Pass(PrimFunc (*function)(const PrimFunc&)) : run(function) {}
+  std::function<PrimFunc(const PrimFunc&)> run;
+};
+
+/// `func` after the step called `name`.
+PrimFunc run_step(std::string_view name, const PrimFunc& func, const ir::AttrMap& options = {});
 
 /// The function that `text` defines.
 PrimFunc func_of(std::string_view text);
 
 /// Runs `pass` on `before`, and checks that the result is `after`, that it is well formed and that it
 /// computes the same numbers as before.
-void check_pass(Pass pass, std::string_view before, std::string_view after);
+void check_pass(const Pass& pass, std::string_view before, std::string_view after);
 /// The same where only the numbers matter.
-void check_numbers(Pass pass, std::string_view before);
+void check_numbers(const Pass& pass, std::string_view before);
 /// Checks that `pass` gives the very same object.
-void check_unchanged(Pass pass, std::string_view program);
+void check_unchanged(const Pass& pass, std::string_view program);
 
 /// The function with the flat views of its parameters declared, which flatten_buffers and pack_elements write
 /// without.

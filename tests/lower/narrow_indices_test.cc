@@ -5,7 +5,7 @@ namespace tilewright::lower {
 namespace {
 
 TEST(NarrowIndices, LoopsAndIndicesThatFit) {
-  check_pass(narrow_indices, R"(
+  check_pass("narrow_indices", R"(
     @T.prim_func
     def main(Y: T.Buffer((T.int64(35),), "int32")):
         for i, j in T.grid(T.int64(5), T.int64(7)):
@@ -22,7 +22,7 @@ TEST(NarrowIndices, LoopsAndIndicesThatFit) {
 }
 
 TEST(NarrowIndices, AnIndexThatMayNotFitStaysWide) {
-  check_pass(narrow_indices, R"(
+  check_pass("narrow_indices", R"(
     @T.prim_func
     def main(Y: T.Buffer((8,), "int32")):
         for i in range(T.int64(5)):
@@ -37,7 +37,7 @@ TEST(NarrowIndices, AnIndexThatMayNotFitStaysWide) {
 }
 
 TEST(NarrowIndices, UnknownExtentsStayWide) {
-  check_unchanged(narrow_indices, R"(
+  check_unchanged("narrow_indices", R"(
     @T.prim_func
     def main(Y: T.Buffer((8,), "int32"), n: T.int64):
         for i in range(n):

@@ -8,7 +8,7 @@ namespace tilewright::lower {
 namespace {
 
 TEST(PackElements, TwoLieInAByte) {
-  const PrimFunc func = pack_elements(func_of(R"(
+  const PrimFunc func = run_step("pack_elements", func_of(R"(
     @T.prim_func
     def main(Y: T.Buffer((5,), "int32")):
         C = T.alloc_buffer((5,), "uint4")
@@ -33,7 +33,7 @@ def main(Y: T.Buffer((5,), "int32")):
 }
 
 TEST(PackElements, ValuesWrapAndKeepTheirSign) {
-  check_numbers(pack_elements, R"(
+  check_numbers("pack_elements", R"(
     @T.prim_func
     def main(A: T.Buffer((7,), "int4"), B: T.Buffer((7,), "uint4"), Y: T.Buffer((14,), "int32")):
         for i in range(7):
@@ -44,7 +44,7 @@ TEST(PackElements, ValuesWrapAndKeepTheirSign) {
 }
 
 TEST(PackElements, NumbersOfOneAndTwoBits) {
-  check_numbers(pack_elements, R"(
+  check_numbers("pack_elements", R"(
     @T.prim_func
     def main(A: T.Buffer((11,), "int2"), B: T.Buffer((11,), "uint1"), C: T.Buffer((11,), "int2")):
         for i in range(11):
@@ -53,7 +53,7 @@ TEST(PackElements, NumbersOfOneAndTwoBits) {
 }
 
 TEST(PackElements, OtherProgramsAreLeftAlone) {
-  check_unchanged(pack_elements, R"(
+  check_unchanged("pack_elements", R"(
     @T.prim_func
     def main(A: T.Buffer((8,), "int8")):
         for i in T.parallel(8):
@@ -64,7 +64,7 @@ TEST(PackElements, OtherProgramsAreLeftAlone) {
 // The kinds of the loops after the pass, outermost first.
 std::vector<ForKind> loop_kinds(std::string_view program) {
   std::vector<ForKind> kinds;
-  ir::walk(pack_elements(func_of(program))->body,
+  ir::walk(run_step("pack_elements", func_of(program))->body,
            [&](const ForNode* loop) { kinds.push_back(loop->for_kind); });
   return kinds;
 }
@@ -105,7 +105,7 @@ TEST(PackElements, LoopsThatOnlyReadThemStayVectorized) {
 
 std::string refusal_of(std::string_view program) {
   try {
-    pack_elements(func_of(program));
+    run_step("pack_elements", func_of(program));
   } catch (const Unsupported& error) {
     return error.render();
   }

@@ -8,7 +8,7 @@ namespace tilewright::lower {
 namespace {
 
 // As in the pipeline: the guards go where they hold.
-PrimFunc partition(const PrimFunc& func) { return arith::simplify(partition_loops(func)); }
+PrimFunc partition(const PrimFunc& func) { return run_step("simplify", run_step("partition_loops", func)); }
 
 TEST(PartitionLoops, LastIterationIsSplitOff) {
   check_pass(partition, R"(
@@ -136,9 +136,9 @@ TEST(PartitionLoops, CopiesHaveTheirOwnMemory) {
                 if i * 2 + j < 5:
                     B[i * 2 + j] = Y[j]
   )";
-  check_numbers(partition_loops, kProgram);
+  check_numbers("partition_loops", kProgram);
   std::vector<Buffer> buffers;
-  walk(partition_loops(func_of(kProgram)),
+  walk(run_step("partition_loops", func_of(kProgram)),
        [&](const AllocBufferNode* allocation) { buffers.push_back(allocation->buffer); });
   ASSERT_EQ(buffers.size(), 2u);
   EXPECT_NE(buffers[0], buffers[1]);
@@ -146,7 +146,7 @@ TEST(PartitionLoops, CopiesHaveTheirOwnMemory) {
 }
 
 TEST(PartitionLoops, CopiesHaveTheirOwnViews) {
-  check_numbers(partition_loops, R"(
+  check_numbers("partition_loops", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "float32"), B: T.Buffer((5,), "float32")):
         for i in range(3):
@@ -162,7 +162,7 @@ TEST(PartitionLoops, CopiesHaveTheirOwnViews) {
 }
 
 TEST(PartitionLoops, LoopsWithoutGuardsAreLeftAlone) {
-  check_unchanged(partition_loops, R"(
+  check_unchanged("partition_loops", R"(
     @T.prim_func
     def main(B: T.Buffer((8,), "float32")):
         for i in range(8):
@@ -171,7 +171,7 @@ TEST(PartitionLoops, LoopsWithoutGuardsAreLeftAlone) {
 }
 
 TEST(PartitionLoops, GuardsThatAlwaysHoldAreLeftAlone) {
-  check_unchanged(partition_loops, R"(
+  check_unchanged("partition_loops", R"(
     @T.prim_func
     def main(B: T.Buffer((8,), "float32")):
         for i in range(8):
@@ -181,7 +181,7 @@ TEST(PartitionLoops, GuardsThatAlwaysHoldAreLeftAlone) {
 }
 
 TEST(PartitionLoops, GuardsThatNeverHoldAreLeftAlone) {
-  check_unchanged(partition_loops, R"(
+  check_unchanged("partition_loops", R"(
     @T.prim_func
     def main(B: T.Buffer((8,), "float32")):
         for i in range(8):
@@ -191,7 +191,7 @@ TEST(PartitionLoops, GuardsThatNeverHoldAreLeftAlone) {
 }
 
 TEST(PartitionLoops, GuardsBelowAreLeftAlone) {
-  check_unchanged(partition_loops, R"(
+  check_unchanged("partition_loops", R"(
     @T.prim_func
     def main(B: T.Buffer((8,), "float32")):
         for i in range(8):
@@ -201,7 +201,7 @@ TEST(PartitionLoops, GuardsBelowAreLeftAlone) {
 }
 
 TEST(PartitionLoops, GuardsByValuesAreLeftAlone) {
-  check_unchanged(partition_loops, R"(
+  check_unchanged("partition_loops", R"(
     @T.prim_func
     def main(n: T.int32, A: T.Buffer((8,), "int32"), B: T.Buffer((8,), "float32")):
         for i in range(8):
@@ -211,7 +211,7 @@ TEST(PartitionLoops, GuardsByValuesAreLeftAlone) {
 }
 
 TEST(PartitionLoops, LoopsOfUnknownExtentAreLeftAlone) {
-  check_unchanged(partition_loops, R"(
+  check_unchanged("partition_loops", R"(
     @T.prim_func
     def main(n: T.int32, B: T.Buffer((8,), "float32")):
         for i in range(n):
@@ -221,7 +221,7 @@ TEST(PartitionLoops, LoopsOfUnknownExtentAreLeftAlone) {
 }
 
 TEST(PartitionLoops, VectorsAndExpandedLoopsAreLeftAlone) {
-  check_unchanged(partition_loops, R"(
+  check_unchanged("partition_loops", R"(
     @T.prim_func
     def main(B: T.Buffer((8,), "float32")):
         for i in T.vectorized(8):
@@ -299,7 +299,7 @@ TEST(PartitionLoops, FusedLoopsOfTwoGuardsChooseTwice) {
 }
 
 TEST(PartitionLoops, PartsOfOtherVariablesAndOpenGuardsStay) {
-  check_unchanged(partition_loops, R"(
+  check_unchanged("partition_loops", R"(
     @T.prim_func
     def main(B: T.Buffer((64,), "float32"), n: T.int32):
         for f in range(15):

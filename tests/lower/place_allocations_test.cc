@@ -5,7 +5,7 @@ namespace tilewright::lower {
 namespace {
 
 TEST(PlaceAllocations, ElementByElementInsideOfTheLoop) {
-  check_pass(place_allocations, R"(
+  check_pass("place_allocations", R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((5, 7), "float32")):
         Y = T.alloc_buffer((5, 7), "float32")
@@ -37,7 +37,7 @@ TEST(PlaceAllocations, ElementByElementInsideOfTheLoop) {
 }
 
 TEST(PlaceAllocations, SumsOutsideOfTheirLoop) {
-  check_pass(place_allocations, R"(
+  check_pass("place_allocations", R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((5,), "float32")):
         Y = T.alloc_buffer((5,), "float32")
@@ -66,7 +66,7 @@ TEST(PlaceAllocations, SumsOutsideOfTheirLoop) {
 }
 
 TEST(PlaceAllocations, NestsThatShareABufferHaveItAroundThem) {
-  check_pass(place_allocations, R"(
+  check_pass("place_allocations", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "float32"), B: T.Buffer((5,), "float32")):
         Y = T.alloc_buffer((5,), "float32")
@@ -96,7 +96,7 @@ TEST(PlaceAllocations, NestsThatShareABufferHaveItAroundThem) {
 }
 
 TEST(PlaceAllocations, ValuesOfAnEarlierTurnStayOutsideOfTheLoop) {
-  check_pass(place_allocations, R"(
+  check_pass("place_allocations", R"(
     @T.prim_func
     def main(A: T.Buffer((7,), "float32"), C: T.Buffer((5, 7), "float32")):
         B = T.alloc_buffer((7,), "float32")
@@ -130,7 +130,7 @@ TEST(PlaceAllocations, ValuesOfAnEarlierTurnStayOutsideOfTheLoop) {
 }
 
 TEST(PlaceAllocations, HalfOfABufferWrittenInATurnStaysOutsideOfTheLoop) {
-  check_pass(place_allocations, R"(
+  check_pass("place_allocations", R"(
     @T.prim_func
     def main(A: T.Buffer((8,), "float32"), C: T.Buffer((2, 8), "float32")):
         B = T.alloc_buffer((8,), "float32")
@@ -162,7 +162,7 @@ TEST(PlaceAllocations, HalfOfABufferWrittenInATurnStaysOutsideOfTheLoop) {
 }
 
 TEST(PlaceAllocations, APredicateOfTheWriterKeepsTheBufferOutside) {
-  check_pass(place_allocations, R"(
+  check_pass("place_allocations", R"(
     @T.prim_func
     def main(A: T.Buffer((7,), "float32"), C: T.Buffer((5, 7), "float32")):
         B = T.alloc_buffer((7,), "float32")
@@ -197,7 +197,7 @@ TEST(PlaceAllocations, APredicateOfTheWriterKeepsTheBufferOutside) {
 
 // The guard of the last tile is on both sides; windows of neighbouring turns overlap.
 TEST(PlaceAllocations, WhatATurnWritesItselfGoesInsideOfTheLoop) {
-  check_pass(place_allocations, R"(
+  check_pass("place_allocations", R"(
     @T.prim_func
     def main(A: T.Buffer((12,), "float32"), C: T.Buffer((10,), "float32")):
         B = T.alloc_buffer((12,), "float32")
@@ -234,7 +234,7 @@ TEST(PlaceAllocations, WhatATurnWritesItselfGoesInsideOfTheLoop) {
 
 // What lower_init makes of a sum that is computed anew for each i.
 TEST(PlaceAllocations, ASumWithItsStartInATurnGoesInsideOfTheLoop) {
-  check_pass(place_allocations, R"(
+  check_pass("place_allocations", R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7), "float32"), C: T.Buffer((3, 5), "float32")):
         Y = T.alloc_buffer((5,), "float32")
@@ -272,7 +272,7 @@ TEST(PlaceAllocations, ASumWithItsStartInATurnGoesInsideOfTheLoop) {
 // T.reads and T.writes of the block around do not keep B outside of the loop, whose turns run at the same
 // time.
 TEST(PlaceAllocations, RegionsOfABlockAroundAreNoUse) {
-  check_pass(place_allocations, R"(
+  check_pass("place_allocations", R"(
     @T.prim_func
     def main(A: T.Buffer((12,), "float32"), C: T.Buffer((3,), "float32")):
         B = T.alloc_buffer((2,), "float32")
@@ -308,7 +308,7 @@ TEST(PlaceAllocations, RegionsOfABlockAroundAreNoUse) {
 }
 
 TEST(PlaceAllocations, WhatASumOnlyReadsGoesInsideOfItsLoop) {
-  check_pass(place_allocations, R"(
+  check_pass("place_allocations", R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((7,), "float32")):
         Y = T.alloc_buffer((5, 7), "float32")
@@ -340,7 +340,7 @@ TEST(PlaceAllocations, WhatASumOnlyReadsGoesInsideOfItsLoop) {
 }
 
 TEST(PlaceAllocations, NothingToAllocate) {
-  check_unchanged(place_allocations, R"(
+  check_unchanged("place_allocations", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "float32"), B: T.Buffer((5,), "float32")):
         for i in range(5):

@@ -5,7 +5,7 @@ namespace tilewright::lower {
 namespace {
 
 TEST(RemoveNoOp, LoopsThatDoNotRunAndEmptyLoopsGo) {
-  check_pass(remove_no_op, R"(
+  check_pass("remove_no_op", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "float32"), n: T.int32):
         for i in range(0):
@@ -24,7 +24,7 @@ TEST(RemoveNoOp, LoopsThatDoNotRunAndEmptyLoopsGo) {
 }
 
 TEST(RemoveNoOp, BranchesThatAreEmptyOrDecidedGo) {
-  check_pass(remove_no_op, R"(
+  check_pass("remove_no_op", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "float32"), n: T.int32):
         if n > 1:
@@ -54,7 +54,7 @@ TEST(RemoveNoOp, BranchesThatAreEmptyOrDecidedGo) {
 }
 
 TEST(RemoveNoOp, StoreOfWhatIsThereGoes) {
-  check_pass(remove_no_op, R"(
+  check_pass("remove_no_op", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "float32")):
         for i in range(4):
@@ -70,7 +70,7 @@ TEST(RemoveNoOp, StoreOfWhatIsThereGoes) {
 }
 
 TEST(RemoveNoOp, DefinitionsThatNobodyUsesGo) {
-  check_pass(remove_no_op, R"(
+  check_pass("remove_no_op", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "float32"), n: T.int32):
         x: T.int32 = n + 1
@@ -89,7 +89,7 @@ TEST(RemoveNoOp, DefinitionsThatNobodyUsesGo) {
 }
 
 TEST(RemoveNoOp, CallsAndUsedPointersStay) {
-  check_unchanged(remove_no_op, R"(
+  check_unchanged("remove_no_op", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "float32"), n: T.int32):
         p: T.handle("float32") = T.address_of(A[1])

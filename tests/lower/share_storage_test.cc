@@ -5,7 +5,7 @@ namespace tilewright::lower {
 namespace {
 
 TEST(ShareStorage, TheThirdOfAChainTakesTheFirstsMemory) {
-  check_pass(share_storage, R"(
+  check_pass("share_storage", R"(
     @T.prim_func
     def main(X: T.Buffer((7,), "float32"), Y: T.Buffer((7,), "float32")):
         A = T.alloc_buffer((7,), "float32")
@@ -37,7 +37,7 @@ TEST(ShareStorage, TheThirdOfAChainTakesTheFirstsMemory) {
 }
 
 TEST(ShareStorage, TheMemoryIsAsLargeAsTheLargest) {
-  check_pass(share_storage, R"(
+  check_pass("share_storage", R"(
     @T.prim_func
     def main(X: T.Buffer((127,), "float32"), Y: T.Buffer((127,), "float32")):
         A = T.alloc_buffer((5,), "float32")
@@ -67,7 +67,7 @@ TEST(ShareStorage, TheMemoryIsAsLargeAsTheLargest) {
 }
 
 TEST(ShareStorage, BuffersInsideALoopShareToo) {
-  check_numbers(share_storage, R"(
+  check_numbers("share_storage", R"(
     @T.prim_func
     def main(X: T.Buffer((5, 7), "float32"), Y: T.Buffer((5, 7), "float32")):
         for n in range(5):
@@ -85,7 +85,7 @@ TEST(ShareStorage, BuffersInsideALoopShareToo) {
 }
 
 TEST(ShareStorage, BuffersThatLiveTogetherStay) {
-  check_unchanged(share_storage, R"(
+  check_unchanged("share_storage", R"(
     @T.prim_func
     def main(X: T.Buffer((7,), "float32"), Y: T.Buffer((7,), "float32")):
         A = T.alloc_buffer((7,), "float32")
@@ -100,7 +100,7 @@ TEST(ShareStorage, BuffersThatLiveTogetherStay) {
 }
 
 TEST(ShareStorage, OtherTypesAndRegistersStay) {
-  check_unchanged(share_storage, R"(
+  check_unchanged("share_storage", R"(
     @T.prim_func
     def main(X: T.Buffer((7,), "float32"), Y: T.Buffer((7,), "float32")):
         A = T.alloc_buffer((7,), "float32")

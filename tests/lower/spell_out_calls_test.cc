@@ -6,7 +6,7 @@ namespace tilewright::lower {
 namespace {
 
 TEST(SpellOutCalls, ProductThatIsShifted) {
-  check_pass(spell_out_calls, R"(
+  check_pass("spell_out_calls", R"(
     @T.prim_func
     def main(A: T.Buffer((7,), "int32")):
         for i in range(7):
@@ -21,7 +21,7 @@ TEST(SpellOutCalls, ProductThatIsShifted) {
 }
 
 TEST(SpellOutCalls, ShiftsOnBothSides) {
-  check_numbers(spell_out_calls, R"(
+  check_numbers("spell_out_calls", R"(
     @T.prim_func
     def main(A: T.Buffer((7,), "int32"), B: T.Buffer((7,), "int32")):
         for i in range(7):
@@ -31,18 +31,18 @@ TEST(SpellOutCalls, ShiftsOnBothSides) {
 
 TEST(SpellOutCalls, PowersOfTwoUpToTheEdges) {
   for (const char* n : {"0", "3", "-3", "127", "-126", "-149", "-150", "300", "-300", "100000", "-100000"}) {
-    check_numbers(spell_out_calls, fmt::format(R"(
+    check_numbers("spell_out_calls", fmt::format(R"(
     @T.prim_func
     def main(A: T.Buffer((7,), "float32"), B: T.Buffer((7,), "float32")):
         for i in range(7):
             B[i] = T.ldexp(A[i], {})
   )",
-                                               n));
+                                                 n));
   }
 }
 
 TEST(SpellOutCalls, SmallPowersAreProducts) {
-  check_pass(spell_out_calls, R"(
+  check_pass("spell_out_calls", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "float32"), B: T.Buffer((5,), "float32")):
         A[0] = T.pow(A[0], T.float32(3))
@@ -65,7 +65,7 @@ TEST(SpellOutCalls, SmallPowersAreProducts) {
 }
 
 TEST(SpellOutCalls, OtherCallsAreLeftAlone) {
-  check_unchanged(spell_out_calls, R"(
+  check_unchanged("spell_out_calls", R"(
     @T.prim_func
     def main(A: T.Buffer((7,), "float32")):
         for i in range(7):

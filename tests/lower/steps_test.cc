@@ -40,7 +40,7 @@ void check_steps(const ir::IRModule& module, const Pipeline& pipeline, uint64_t 
     tir::PrimFunc func;
     try {
       func = (*step)(last);
-      allowed = (allowed & ~step->ends) | step->makes;
+      allowed = step->left_of(allowed);
       verify_step(*step, func, allowed);
       const tir::PrimFunc complete = with_views_declared(func);
       analysis::verify(complete, kVerifyOptions);
@@ -49,7 +49,7 @@ void check_steps(const ir::IRModule& module, const Pipeline& pipeline, uint64_t 
       ADD_FAILURE() << error.render();
     }
     if (::testing::Test::HasFailure()) {
-      std::cout << step->name << " of\n" << script::print(last);
+      std::cout << step->info->name << " of\n" << script::print(last);
       if (func) std::cout << "gives\n" << script::print(func);
       return;
     }

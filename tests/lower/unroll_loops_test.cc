@@ -7,7 +7,7 @@ namespace tilewright::lower {
 namespace {
 
 TEST(UnrollLoops, BodyIsCopied) {
-  check_pass(unroll_loops, R"(
+  check_pass("unroll_loops", R"(
     @T.prim_func
     def main(A: T.Buffer((3,), "float32"), B: T.Buffer((3,), "float32")):
         for i in T.unroll(3):
@@ -23,7 +23,7 @@ TEST(UnrollLoops, BodyIsCopied) {
 }
 
 TEST(UnrollLoops, LoopThatStartsElsewhereInsideOfAnother) {
-  check_pass(unroll_loops, R"(
+  check_pass("unroll_loops", R"(
     @T.prim_func
     def main(B: T.Buffer((2, 5), "float32")):
         for i in T.unroll(2):
@@ -49,9 +49,9 @@ TEST(UnrollLoops, CopiesHaveTheirOwnMemory) {
             Y[0] = A[i]
             A[i] = Y[0] + Y[0]
   )";
-  check_numbers(unroll_loops, kProgram);
+  check_numbers("unroll_loops", kProgram);
   std::vector<Buffer> buffers;
-  walk(unroll_loops(func_of(kProgram)),
+  walk(run_step("unroll_loops", func_of(kProgram)),
        [&](const AllocBufferNode* allocation) { buffers.push_back(allocation->buffer); });
   ASSERT_EQ(buffers.size(), 2u);
   EXPECT_NE(buffers[0], buffers[1]);
@@ -59,7 +59,7 @@ TEST(UnrollLoops, CopiesHaveTheirOwnMemory) {
 }
 
 TEST(UnrollLoops, NoIterationLeavesNothing) {
-  check_pass(unroll_loops, R"(
+  check_pass("unroll_loops", R"(
     @T.prim_func
     def main(B: T.Buffer((3,), "float32")):
         for i in T.unroll(0):
@@ -73,7 +73,7 @@ TEST(UnrollLoops, NoIterationLeavesNothing) {
 }
 
 TEST(UnrollLoops, OtherLoopsAreLeftAlone) {
-  check_unchanged(unroll_loops, R"(
+  check_unchanged("unroll_loops", R"(
     @T.prim_func
     def main(B: T.Buffer((3, 4), "float32")):
         for i in T.parallel(3):
@@ -83,7 +83,7 @@ TEST(UnrollLoops, OtherLoopsAreLeftAlone) {
 }
 
 TEST(UnrollLoops, UnknownExtentIsLeftToTheCodeGenerator) {
-  check_pass(unroll_loops, R"(
+  check_pass("unroll_loops", R"(
     @T.prim_func
     def main(n: T.int32, B: T.Buffer((8,), "float32")):
         for i in T.unroll(n):
@@ -98,7 +98,7 @@ TEST(UnrollLoops, UnknownExtentIsLeftToTheCodeGenerator) {
 }
 
 TEST(UnrollLoops, TooManyCopiesAreLeftToTheCodeGenerator) {
-  check_pass(unroll_loops, R"(
+  check_pass("unroll_loops", R"(
     @T.prim_func
     def main(B: T.Buffer((1025,), "float32")):
         for i in T.unroll(1025):
@@ -113,7 +113,7 @@ TEST(UnrollLoops, TooManyCopiesAreLeftToTheCodeGenerator) {
 }
 
 TEST(UnrollLoops, NestedLoopsDoNotExplode) {
-  const PrimFunc found = unroll_loops(func_of(R"(
+  const PrimFunc found = run_step("unroll_loops", func_of(R"(
     @T.prim_func
     def main(B: T.Buffer((1000, 1000, 1000), "float32")):
         for i in T.unroll(1000):

@@ -1,12 +1,12 @@
 // What all copies of a body choose alike is chosen before them.
 #include "lower_testing.h"
-#include "tilewright/lower/passes/num_nodes.h"
+#include "tilewright/lower/common/num_nodes.h"
 
 namespace tilewright::lower {
 namespace {
 
 TEST(UnswitchLoops, SharedConditionLeavesTheLoopsThatDoNotChangeIt) {
-  check_pass(unswitch_loops, R"(
+  check_pass("unswitch_loops", R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7, 3), "float32"), B: T.Buffer((7, 3), "float32"), y: T.int32):
         for i in T.unroll(7):
@@ -33,7 +33,7 @@ TEST(UnswitchLoops, SharedConditionLeavesTheLoopsThatDoNotChangeIt) {
 
 TEST(UnswitchLoops, ChoicesThatShareOnlyAPartInOneLoopWaitForTheNext) {
   // of i alone both know the same, inside of it
-  check_pass(unswitch_loops, R"(
+  check_pass("unswitch_loops", R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((7,), "float32"), y: T.int32):
         for i in T.unroll(7):
@@ -56,7 +56,7 @@ TEST(UnswitchLoops, ChoicesThatShareOnlyAPartInOneLoopWaitForTheNext) {
 }
 
 TEST(UnswitchLoops, LoopsOfTheirOwnTurnsStay) {
-  check_unchanged(unswitch_loops, R"(
+  check_unchanged("unswitch_loops", R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((7,), "float32"), y: T.int32):
         for i in range(7):
@@ -68,7 +68,7 @@ TEST(UnswitchLoops, LoopsOfTheirOwnTurnsStay) {
 
 TEST(UnswitchLoops, ConditionsThatCouldFailOrChangeStay) {
   // y may be outside of N, and n be 0; x is defined inside
-  check_unchanged(unswitch_loops, R"(
+  check_unchanged("unswitch_loops", R"(
     @T.prim_func
     def main(A: T.Buffer((7,), "float32"), N: T.Buffer((5,), "int32"), B: T.Buffer((7,), "float32"), y: T.int32, n: T.int32):
         for i in T.unroll(7):
@@ -101,7 +101,7 @@ std::string nest_of_choices(int depth) {
 TEST(UnswitchLoops, CopiesOfAFunctionAreBoundedTogether) {
   // each level copies what is inside of it: without the bound 2^12 times
   for (const int depth : {3, 8, 12}) {
-    const PrimFunc func = func_of(nest_of_choices(depth)), unswitched = unswitch_loops(func);
+    const PrimFunc func = func_of(nest_of_choices(depth)), unswitched = run_step("unswitch_loops", func);
     EXPECT_NE(func, unswitched);
     EXPECT_LT(num_nodes(unswitched->body), num_nodes(func->body) + 4000);
   }

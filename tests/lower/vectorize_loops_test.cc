@@ -8,7 +8,7 @@ namespace {
 
 // The annotation of the loop that stayed, after a check that the numbers did.
 std::string refusal(std::string_view program) {
-  const PrimFunc before = func_of(program), after = vectorize_loops(before);
+  const PrimFunc before = func_of(program), after = run_step("vectorize_loops", before);
   expect_same_numbers(before, after);
   std::string reason = "there is no serial loop";
   walk(after, [&](const ForNode* loop) {
@@ -19,7 +19,7 @@ std::string refusal(std::string_view program) {
 }
 
 TEST(VectorizeLoops, AccessesBecomeRamps) {
-  check_pass(vectorize_loops, R"(
+  check_pass("vectorize_loops", R"(
     @T.prim_func
     def main(A: T.Buffer((20,), "float32"), x: T.Buffer((1,), "float32"), B: T.Buffer((20,), "float32")):
         for i in range(5):
@@ -35,7 +35,7 @@ TEST(VectorizeLoops, AccessesBecomeRamps) {
 }
 
 TEST(VectorizeLoops, StridesAndReversals) {
-  check_pass(vectorize_loops, R"(
+  check_pass("vectorize_loops", R"(
     @T.prim_func
     def main(A: T.Buffer((20,), "float32"), B: T.Buffer((4,), "float32")):
         for j in T.vectorized(4):
@@ -49,7 +49,7 @@ TEST(VectorizeLoops, StridesAndReversals) {
 }
 
 TEST(VectorizeLoops, OneLaneIsNoVector) {
-  check_pass(vectorize_loops, R"(
+  check_pass("vectorize_loops", R"(
     @T.prim_func
     def main(B: T.Buffer((5,), "float32")):
         for j in T.vectorized(3, 4):
@@ -63,7 +63,7 @@ TEST(VectorizeLoops, OneLaneIsNoVector) {
 }
 
 TEST(VectorizeLoops, TailsAreMasked) {
-  check_pass(vectorize_loops, R"(
+  check_pass("vectorize_loops", R"(
     @T.prim_func
     def main(n: T.int32, A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
         for i in range(2):
@@ -81,7 +81,7 @@ TEST(VectorizeLoops, TailsAreMasked) {
 }
 
 TEST(VectorizeLoops, RegistersHoldWholeVectors) {
-  check_pass(vectorize_loops, R"(
+  check_pass("vectorize_loops", R"(
     @T.prim_func
     def main(n: T.int32, A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
         Y = T.alloc_buffer((8,), "float32", scope="local")
@@ -107,7 +107,7 @@ TEST(VectorizeLoops, RegistersHoldWholeVectors) {
 }
 
 TEST(VectorizeLoops, RegistersThatAreTooShortAreMasked) {
-  check_numbers(vectorize_loops, R"(
+  check_numbers("vectorize_loops", R"(
     @T.prim_func
     def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
         Y = T.alloc_buffer((5,), "float32", scope="local")
@@ -121,7 +121,7 @@ TEST(VectorizeLoops, RegistersThatAreTooShortAreMasked) {
 }
 
 TEST(VectorizeLoops, PaddingLoadsOnlyWhatIsThere) {
-  check_pass(vectorize_loops, R"(
+  check_pass("vectorize_loops", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "float32"), B: T.Buffer((8,), "float32")):
         for j in T.vectorized(8):
@@ -135,7 +135,7 @@ TEST(VectorizeLoops, PaddingLoadsOnlyWhatIsThere) {
 }
 
 TEST(VectorizeLoops, ChoiceThatLanesShareStaysAChoice) {
-  check_pass(vectorize_loops, R"(
+  check_pass("vectorize_loops", R"(
     @T.prim_func
     def main(n: T.int32, A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
         for j in T.vectorized(8):
@@ -149,7 +149,7 @@ TEST(VectorizeLoops, ChoiceThatLanesShareStaysAChoice) {
 }
 
 TEST(VectorizeLoops, GuardedQuotientsByNumbersAndPureCallsAreHarmless) {
-  check_numbers(vectorize_loops, R"(
+  check_numbers("vectorize_loops", R"(
     @T.prim_func
     def main(A: T.Buffer((5,), "float32"), B: T.Buffer((16,), "float32")):
         for j in T.vectorized(16):
@@ -158,7 +158,7 @@ TEST(VectorizeLoops, GuardedQuotientsByNumbersAndPureCallsAreHarmless) {
 }
 
 TEST(VectorizeLoops, InnerSerialLoopsAndLets) {
-  check_numbers(vectorize_loops, R"(
+  check_numbers("vectorize_loops", R"(
     @T.prim_func
     def main(A: T.Buffer((24,), "float32"), B: T.Buffer((8,), "float32")):
         for j in T.vectorized(8):
@@ -171,7 +171,7 @@ TEST(VectorizeLoops, InnerSerialLoopsAndLets) {
 }
 
 TEST(VectorizeLoops, SeveralGuards) {
-  check_numbers(vectorize_loops, R"(
+  check_numbers("vectorize_loops", R"(
     @T.prim_func
     def main(n: T.int32, A: T.Buffer((64,), "float32"), B: T.Buffer((8,), "float32")):
         for j in T.vectorized(8):
@@ -182,7 +182,7 @@ TEST(VectorizeLoops, SeveralGuards) {
 }
 
 TEST(VectorizeLoops, SerialLoopsAreLeftAlone) {
-  check_unchanged(vectorize_loops, R"(
+  check_unchanged("vectorize_loops", R"(
     @T.prim_func
     def main(B: T.Buffer((8,), "float32")):
         for j in range(8):

@@ -7,7 +7,7 @@ namespace {
 
 /// A mask of four lanes stays where `statement` comes before it.
 void check_keeps_mask_after(const char* statement) {
-  check_unchanged(whole_registers, std::string(R"(
+  check_unchanged("whole_registers", std::string(R"(
     @T.prim_func
     def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), n: T.int32):
         C = T.decl_buffer((8,), scope="local")
@@ -19,7 +19,7 @@ void check_keeps_mask_after(const char* statement) {
 
 // Only the text is compared: the interpreter refuses to read what nothing wrote, as the lanes left out are.
 TEST(WholeRegisters, LanesThatHoldNothingNeedNoMask) {
-  EXPECT_EQ(script::print(whole_registers(func_of(R"(
+  EXPECT_EQ(script::print(run_step("whole_registers", func_of(R"(
     @T.prim_func
     def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
         C = T.decl_buffer((16,), scope="local")
@@ -74,7 +74,7 @@ TEST(WholeRegisters, MemoryThatOthersKnowKeepsItsMasks) {
 
 // The lanes of one turn are those that another turn leaves out.
 TEST(WholeRegisters, MasksThatChangeStay) {
-  check_unchanged(whole_registers, R"(
+  check_unchanged("whole_registers", R"(
     @T.prim_func
     def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
         C = T.decl_buffer((8,), scope="local")
@@ -85,7 +85,7 @@ TEST(WholeRegisters, MasksThatChangeStay) {
 }
 
 TEST(WholeRegisters, MemoryIsLeftAlone) {
-  check_unchanged(whole_registers, R"(
+  check_unchanged("whole_registers", R"(
     @T.prim_func
     def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
         M = T.decl_buffer((8,))

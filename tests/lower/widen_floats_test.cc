@@ -1,11 +1,15 @@
 // Arithmetic on small floats is computed in float32 and rounded after each operation.
 #include "lower_testing.h"
 
+#include "tilewright/tir/builder.h"
+
 namespace tilewright::lower {
 namespace {
 
-PrimFunc widen_all(const PrimFunc& func) { return widen_floats(func); }
-PrimFunc widen_but_float16(const PrimFunc& func) { return widen_floats(func, {.keep_float16 = true}); }
+PrimFunc widen_all(const PrimFunc& func) { return run_step("widen_floats", func); }
+PrimFunc widen_but_float16(const PrimFunc& func) {
+  return run_step("widen_floats", func, {{"keep_float16", bool_imm(true)}});
+}
 
 TEST(WidenFloats, EachOperationIsRounded) {
   check_pass(widen_all, R"(

@@ -1,5 +1,5 @@
-// The commands: each adds its options to the command line and runs with them.  Included by program.cc and the
-// commands.
+// The commands of the program.  The folder commands/ is the registry: each file defines
+// `extern constinit const Command <stem>_info`.  Also what several commands share: options, inputs, calls.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -11,13 +11,15 @@ namespace tilewright::cli {
 /// A command: `add` defines its options on `app` and returns the function that runs it after parsing.
 struct Command {
   const char* name;
-  const char* doc;       // one line
-  const char* examples;  // at the end of its help
+  const char* doc;  // one line
+  int place;        // in `tilewright --help`: smaller numbers first, equal ones by name
   std::function<void()> (*add)(CLI::App& app);
+  const char* examples;  // at the end of its help; the list of docs/cli.md shows the first
 };
 
-extern const Command compile_command, run_command, bench_command, inspect_command, explain_command,
-    doctor_command;
+/// Made from the folder commands/.
+extern const Command* const k_commands[];
+extern const std::size_t k_commands_count;
 
 /// The options that set ModelOptions.  They are also returned, because a library accepts none of the options
 /// for compiling.

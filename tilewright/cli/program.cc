@@ -1,5 +1,6 @@
 // The program `tilewright`: its command line and the form of its errors.  Exit codes: 0 success, 1 our error,
 // 2 the user's error, 128 + signal when interrupted.
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <sstream>
@@ -17,8 +18,15 @@ namespace tilewright::cli {
 namespace {
 
 constexpr int kInternal = 1, kUser = 2;
-constexpr const Command* kCommands[] = {&compile_command, &run_command,     &bench_command,
-                                        &explain_command, &inspect_command, &doctor_command};
+
+// All commands in the order of the help.
+std::vector<const Command*> all_commands() {
+  std::vector<const Command*> commands(k_commands, k_commands + k_commands_count);
+  std::sort(commands.begin(), commands.end(), [](const Command* a, const Command* b) {
+    return std::pair(a->place, std::string_view(a->name)) < std::pair(b->place, std::string_view(b->name));
+  });
+  return commands;
+}
 
 int fail(const Error& error) {
   print_aside(error.render() + "\n");
@@ -35,7 +43,7 @@ std::string as_our_text(std::string text) {
 
 void require_command(std::string_view name) {
   std::vector<std::string_view> names;
-  for (const Command* command : kCommands) {
+  for (const Command* command : all_commands()) {
     if (command->name == name) return;
     names.push_back(command->name);
   }
@@ -50,7 +58,7 @@ void run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("tilewright COMMAND --help describes a command and has examples.");
   std::vector<std::pair<CLI::App*, std::function<void()>>> commands;
-  for (const Command* command : kCommands) {
+  for (const Command* command : all_commands()) {
     CLI::App* sub = app.add_subcommand(command->name, command->doc);
     sub->footer(command->examples);
     commands.emplace_back(sub, command->add(*sub));

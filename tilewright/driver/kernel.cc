@@ -2,9 +2,9 @@
 
 #include "tilewright/driver/build_id.h"
 #include "tilewright/ir/services.h"
-#include "tilewright/lower/passes/check_sizes.h"
-#include "tilewright/lower/passes/inline_calls.h"
-#include "tilewright/lower/passes/passes.h"
+#include "tilewright/lower/annotations.h"
+#include "tilewright/lower/functions/inline_calls.h"
+#include "tilewright/lower/steps/check_sizes.h"
 #include "tilewright/schedule/default/default.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"

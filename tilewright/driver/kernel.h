@@ -23,7 +23,7 @@ struct Kernel {
 
 /// The loop programs of `module`.  Raises UserError if two have the same name for callers.
 ///
-/// are_checked  accesses are checked at run time (lower/passes/check_bounds.cc)
+/// are_checked  their accesses are checked when they run (lower/steps/check_bounds.cc)
 std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rules, bool are_checked);
 
 /// The kernel scheduled by the rules; with an empty trace if it is not left to them.

@@ -3,9 +3,9 @@
 #include <chrono>
 
 #include "tilewright/ir/walk.h"
+#include "tilewright/lower/functions/require_cpu.h"
+#include "tilewright/lower/functions/split_functions.h"
 #include "tilewright/lower/lowered.h"
-#include "tilewright/lower/passes/passes.h"
-#include "tilewright/lower/passes/require_cpu.h"
 #include "tilewright/lower/pipeline.h"
 #include "tilewright/lower/verify_step.h"
 #include "tilewright/support/error.h"
@@ -51,9 +51,9 @@ tir::PrimFunc after_steps(const Pipeline& pipeline, tir::PrimFunc func, const Lo
     tir::PrimFunc after = (*step)(func);
     const std::chrono::duration<double> taken = Clock::now() - begin;
     const bool is_changed = after != func;
-    allowed = (allowed & ~step->ends) | step->makes;
+    allowed = step->left_of(allowed);
     if (options.verify) verify_step(*step, after, allowed);
-    if (options.observe) options.observe(*step, after, {step->name, taken.count(), is_changed});
+    if (options.observe) options.observe(*step, after, {step->info->name, taken.count(), is_changed});
     func = std::move(after);
   }
   return func;

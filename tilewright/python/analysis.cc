@@ -44,14 +44,14 @@ void verify(const ir::ObjectRef& program) {
   throw UserError("verify takes a module or a loop program");
 }
 
-// The program after one step of lowering: a step of target llvm, or one that only target c has.
+// The program after one step of lowering, with the options of target llvm, of target c, or its defaults.
 tir::PrimFunc lowering_step(const std::string& name, const tir::PrimFunc& func) {
   for (const lower::Pipeline* pipeline : {&lower::llvm_pipeline(), &lower::c_pipeline()}) {
     for (const lower::Step* step : pipeline->steps()) {
-      if (step->name == name) return (*step)(func);
+      if (step->info->name == name) return (*step)(func);
     }
   }
-  throw InternalError("there is no lowering step \"{}\"", name);
+  return lower::Step{&lower::find_step(name)}(func);
 }
 
 // [(name, description)] in order
@@ -59,7 +59,7 @@ std::vector<std::pair<std::string, std::string>> lowering_steps(const std::strin
   const lower::Pipeline& pipeline = target == "c" ? lower::c_pipeline() : lower::llvm_pipeline();
   std::vector<std::pair<std::string, std::string>> steps;
   for (const lower::Step* step : pipeline.steps())
-    steps.emplace_back(std::string(step->name), std::string(step->doc));
+    steps.emplace_back(std::string(step->info->name), std::string(step->info->doc));
   return steps;
 }
 

@@ -71,7 +71,7 @@ Function Function::from_kernel(std::string name, TilewrightKernel kernel, void* 
 }
 
 namespace {
-// The help that follows the message of lower/passes/entry.cc about strides.
+// The next step after what lower/functions/entry.cc says of strides.
 std::string what_makes_compact(const std::string& text) {
   return text.ends_with(" is not compact in row-major order") ? "; numpy.ascontiguousarray(x) is compact"
                                                               : "";

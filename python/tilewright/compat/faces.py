@@ -69,20 +69,21 @@ def _convert(value):
     return _core.convert_function("callable", value) if callable(value) else tir.const(value)
 
 
-# steps of our lowering that tvm.lower did not have
-_NOT_IN_LOWER = {
-    "check_bounds",
-    "lower_returns",
-    "init_empty_reductions",
-    "simplify",
-    "pack_elements",
-    "unswitch_loops",
-    "simplify_copies",
-    "spell_out_calls",
-    "widen_floats",
-    "simplify_flat",
-    "whole_registers",
-    "hoist_expression",
+# the steps of our lowering that tvm.lower had
+_IN_LOWER = {
+    "lower_match_buffer",
+    "lower_init",
+    "place_allocations",
+    "lower_blocks",
+    "compact_buffers",
+    "interleave_virtual_threads",
+    "double_buffer",
+    "partition_loops",
+    "flatten_buffers",
+    "share_storage",
+    "unroll_loops",
+    "vectorize_loops",
+    "remove_no_op",
 }
 
 
@@ -92,7 +93,7 @@ def lower(inp, args=None, name: str = "main", simple_mode: bool = False):
 
     def lowered(func):
         for step, _ in _core.lowering_steps("llvm"):
-            if step not in _NOT_IN_LOWER:
+            if step in _IN_LOWER:
                 func = _core.lowering_step(step, func)
         return arith.simplify_program(func)
 

@@ -4,7 +4,7 @@
 #include "tilewright/codegen/source/printer.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/lower/passes/surroundings.h"
+#include "tilewright/lower/common/surroundings.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 

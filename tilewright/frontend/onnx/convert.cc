@@ -1,6 +1,7 @@
 // The table of all converters, and helpers for them.
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/frontend/onnx/import.h"
@@ -11,33 +12,24 @@
 
 namespace tilewright::frontend::onnx {
 
-namespace {
-
-template <class Visit>
-void for_each_row(Visit&& visit) {
-  for (const auto& rows :
-       {math_converters(), activation_converters(), move_converters(), arrange_converters(),
-        index_converters(), create_converters(), reduce_converters(), nn_converters(), pool_converters(),
-        norm_converters(), quantization_converters(), resize_converters(), contrib_converters()}) {
-    for (const ConverterRow& row : rows) visit(row);
+const ConverterRow* find_converter(std::string_view op, int64_t opset) {
+  const ConverterRow* other = nullptr;
+  for (size_t n = 0; n < k_onnx_converters_count; ++n) {
+    for (const ConverterRow& row : k_onnx_converters[n]->rows) {
+      if (row.op != op) continue;
+      if (row.is_of(opset)) return &row;
+      other = &row;
+    }
   }
-}
-
-}  // namespace
-
-Converter find_converter(std::string_view op) {
-  Converter found = nullptr;
-  for_each_row([&](const ConverterRow& row) {
-    if (row.op == op) found = row.convert;
-  });
-  return found;
+  return other;
 }
 
 std::vector<std::string> imported_operators() {
-  std::vector<std::string> names;
-  for_each_row([&](const ConverterRow& row) { names.emplace_back(row.op); });
-  std::sort(names.begin(), names.end());
-  return names;
+  std::set<std::string> names;
+  for (size_t n = 0; n < k_onnx_converters_count; ++n) {
+    for (const ConverterRow& row : k_onnx_converters[n]->rows) names.emplace(row.op);
+  }
+  return {names.begin(), names.end()};
 }
 
 // ---- values

@@ -1,10 +1,10 @@
 // Converts single ONNX operators to graph operators; used by the files of the importer only.
 #pragma once
 #include <optional>
-#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "tilewright/frontend/onnx/converter.h"
 #include "tilewright/frontend/onnx/known.h"
 #include "tilewright/frontend/onnx/model.h"
 #include "tilewright/ir/options.h"
@@ -101,27 +101,6 @@ class Importer {
   int64_t num_sizes_ = 0;
   std::unordered_set<const ir::Object*> sizes_;  // dimensions that are read from tensors at run time
 };
-
-using Converter = void (*)(Importer& importer, const Node& node);
-struct ConverterRow {
-  std::string_view op;
-  Converter convert;
-};
-/// The converter of the operator with that Node::op, or null.
-Converter find_converter(std::string_view op);
-std::span<const ConverterRow> math_converters();
-std::span<const ConverterRow> activation_converters();
-std::span<const ConverterRow> move_converters();
-std::span<const ConverterRow> arrange_converters();
-std::span<const ConverterRow> index_converters();
-std::span<const ConverterRow> create_converters();
-std::span<const ConverterRow> reduce_converters();
-std::span<const ConverterRow> nn_converters();
-std::span<const ConverterRow> pool_converters();
-std::span<const ConverterRow> norm_converters();
-std::span<const ConverterRow> quantization_converters();
-std::span<const ConverterRow> resize_converters();
-std::span<const ConverterRow> contrib_converters();
 
 // values
 /// The convolution with the attributes of `node`, without bias.

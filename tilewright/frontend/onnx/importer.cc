@@ -55,7 +55,7 @@ void Importer::convert(const Node& node) {
     keep(node, relax::requirements_of(relax::Call(value.as<relax::CallNode>())));
   };
   computes_now_ = has_constant_inputs(node);
-  find_converter(node.op())(*this, node);
+  find_converter(node.op(), opset)->convert(*this, node);
   builder.on_bind = nullptr;
   require_known_shapes(node);
 }
@@ -117,7 +117,7 @@ Expr Importer::value(const Node& node, size_t input) {
   } else {
     const bool computes_now = std::exchange(computes_now_, false);
     const Node maker = *known.maker;
-    find_converter(maker.op())(*this, maker);
+    find_converter(maker.op(), opset)->convert(*this, maker);
     computes_now_ = computes_now;
   }
   return values_.at(name);

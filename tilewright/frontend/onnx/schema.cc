@@ -6,22 +6,18 @@
 #include <cmath>
 #include <set>
 
-#include "tilewright/frontend/onnx/schema_rules.h"
+#include "tilewright/frontend/onnx/converter.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
 
 namespace tilewright::frontend::onnx {
 namespace {
 
-const OperatorRule& rule_of(const Node& node, int64_t opset) {
-  const OperatorRule* other = nullptr;
-  for (const OperatorRule& rule : operator_rules()) {
-    if (rule.op != node.op()) continue;
-    if (opset >= rule.since && opset <= rule.until) return rule;
-    other = &rule;
-  }
-  TILEWRIGHT_CHECK(other, "operator {} has a converter, but no rule", node.op());
-  throw UserError("the operator was introduced in opset {}, the model has opset {}", other->since, opset);
+const ConverterRow& row_of(const Node& node, int64_t opset) {
+  const ConverterRow* row = find_converter(node.op(), opset);
+  TILEWRIGHT_CHECK(row, "operator {} has no converter", node.op());
+  if (row->is_of(opset)) return *row;
+  throw UserError("the operator was introduced in opset {}, the model has opset {}", row->since, opset);
 }
 
 std::string counted(size_t count, std::string_view what) {
@@ -34,23 +30,23 @@ std::string expected_number(size_t least, size_t most) {
   return fmt::format("{} {} {}", least, most == least + 1 ? "or" : "to", most);
 }
 
-void check_inputs(const Node& node, const OperatorRule& rule) {
+void check_inputs(const Node& node, const ConverterRow& row) {
   const size_t count = node.inputs.size();
-  if (count < rule.min_inputs || count > rule.max_inputs)
+  if (count < row.min_inputs || count > row.max_inputs)
     throw UserError("{}, expected {}", counted(count, "input"),
-                    expected_number(rule.min_inputs, rule.max_inputs));
-  const size_t num_required = rule.max_inputs == kAnyNumber ? count : rule.min_inputs;
+                    expected_number(row.min_inputs, row.max_inputs));
+  const size_t num_required = row.max_inputs == kAnyNumber ? count : row.min_inputs;
   for (size_t n = 0; n < num_required; ++n) {
     if (node.inputs[n].empty()) throw UserError("input {} is left out, but is required", n);
   }
 }
 
-void check_outputs(const Node& node, const OperatorRule& rule, const std::set<std::string>& used) {
-  if (node.outputs.size() > rule.max_outputs)
+void check_outputs(const Node& node, const ConverterRow& row, const std::set<std::string>& used) {
+  if (node.outputs.size() > row.max_outputs)
     throw UserError("{}, expected {}", counted(node.outputs.size(), "output"),
-                    expected_number(1, rule.max_outputs));
+                    expected_number(1, row.max_outputs));
   if (node.outputs[0].empty()) throw UserError("output 0 is left out, but is required");
-  for (size_t n = rule.num_computed; n < node.outputs.size(); ++n) {
+  for (size_t n = row.num_computed; n < node.outputs.size(); ++n) {
     if (used.count(node.outputs[n]))
       throw Unsupported("output {} (\"{}\") is used, but only the first can be computed", n, node.outputs[n]);
   }
@@ -100,7 +96,7 @@ void check_value(const AttributeRule& rule, const Attribute& attribute) {
   for (int64_t value : attribute.integers) check_range(rule, value);
 }
 
-const AttributeRule& rule_of(const OperatorRule& owner, const Attribute& attribute, int64_t opset) {
+const AttributeRule& rule_of(const ConverterRow& owner, const Attribute& attribute, int64_t opset) {
   std::vector<std::string_view> names;
   for (const AttributeRule& rule : owner.attributes) {
     if (opset >= rule.since && opset <= rule.until) {
@@ -115,13 +111,13 @@ const AttributeRule& rule_of(const OperatorRule& owner, const Attribute& attribu
       .help("{}", nearest_names_text(attribute.name, names));
 }
 
-void check_attributes(const Node& node, const OperatorRule& rule, int64_t opset) {
+void check_attributes(const Node& node, const ConverterRow& row, int64_t opset) {
   for (const Attribute& attribute : node.attributes) {
     if (node.find(attribute.name) != &attribute)
       throw UserError("attribute \"{}\" is given twice", attribute.name);
-    check_value(rule_of(rule, attribute, opset), attribute);
+    check_value(rule_of(row, attribute, opset), attribute);
   }
-  for (const AttributeRule& attribute : rule.attributes) {
+  for (const AttributeRule& attribute : row.attributes) {
     const bool is_known = opset >= attribute.since && opset <= attribute.until;
     if (attribute.is_required && is_known && !node.find(attribute.name))
       throw UserError("attribute \"{}\" is missing", attribute.name);
@@ -147,10 +143,10 @@ void check_opset(const Model& model) {
 }
 
 void check_node(const Node& node, int64_t opset, const std::set<std::string>& used) {
-  const OperatorRule& rule = rule_of(node, opset);
-  check_inputs(node, rule);
-  check_outputs(node, rule, used);
-  check_attributes(node, rule, opset);
+  const ConverterRow& row = row_of(node, opset);
+  check_inputs(node, row);
+  check_outputs(node, row, used);
+  check_attributes(node, row, opset);
 }
 
 void check_nodes(const Model& model) {

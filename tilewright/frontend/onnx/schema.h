@@ -6,7 +6,7 @@
 
 namespace tilewright::frontend::onnx {
 
-/// The opsets of ai.onnx that the rules of schema.cc cover.
+/// The opsets of ai.onnx that the converters cover (converter.h).
 constexpr int64_t kFirstOpset = 7, kLastOpset = 28;
 
 /// Raises Unsupported for a model of another opset.

@@ -1,0 +1,99 @@
+// Operators of onnxruntime's own domain, com.microsoft.
+// Source: github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
+#include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/runtime/packed_elements.h"
+
+namespace tilewright::frontend::onnx {
+namespace {
+
+// Input `input`; raises Unsupported if it is not a constant, UserError unless it has `count` elements.
+runtime::Tensor require_constant(Importer& importer, const Node& node, size_t input, int64_t count) {
+  const Expr value = importer.value(node, input);
+  const auto* constant = value.as<relax::ConstantNode>();
+  if (!constant) throw Unsupported("input \"{}\" is known only at run time", node.inputs[input]);
+  if (constant->data.num_elements() != count)
+    throw UserError("input \"{}\" has {} elements, expected {}", node.inputs[input],
+                    constant->data.num_elements(), count);
+  return constant->data.compact();
+}
+
+// Unpacks rows of `num_bytes` bytes, each of which holds `count` values of `dtype`, the first in the lowest
+// bits.
+Expr unpacked(const runtime::Tensor& bytes, int64_t num_rows, int64_t num_bytes, int64_t count,
+              DataType dtype) {
+  const runtime::Shape held{num_rows, num_bytes * 8 / dtype.bits};
+  runtime::Tensor numbers =
+      runtime::Tensor::copy_of(bytes.data(), static_cast<size_t>(num_rows * num_bytes), held, dtype);
+  if (held[1] != count) {
+    const runtime::Tensor wide = dtype.bits < 8 ? runtime::unpack_elements(numbers) : numbers;
+    runtime::Tensor kept = runtime::Tensor::empty(runtime::Shape{num_rows, count}, wide.dtype());
+    const auto* from = wide.data_as<uint8_t>();
+    auto* to = kept.data_as<uint8_t>();
+    for (int64_t row = 0; row < num_rows; ++row)
+      to = std::copy(from + row * held[1], from + row * held[1] + count, to);
+    numbers = dtype.bits < 8 ? runtime::pack_elements(kept, dtype) : kept;
+  }
+  return relax::make_constant(numbers);
+}
+
+// y = A @ ((B - zero_points) * scales).T + bias, where B[n, block] holds block_size values of `bits` bits.
+void matmul_nbits(Importer& importer, const Node& node) {
+  const int64_t k = int_attr(node, "K", 0), n = int_attr(node, "N", 0), bits = int_attr(node, "bits", 4),
+                block = int_attr(node, "block_size", 0);
+  if (bits != 4 && bits != 8) throw Unsupported("weights of {} bits, supported are 4 and 8", bits);
+  if (int_attr(node, "weight_prepacked", 0) != 0)
+    throw Unsupported("weight_prepacked is {}, a layout for other processors",
+                      int_attr(node, "weight_prepacked", 0));
+  if (importer.value(node, 4))
+    throw Unsupported("input 4 (g_idx), a permutation of rows, is not supported")
+        .help("export it without act_order");
+  if ((block & (block - 1)) != 0) throw UserError("block_size is {}, expected a power of two", block);
+  const DataType dtype = DataType::uint(static_cast<int>(bits));
+  const int64_t num_blocks = (k - 1) / block + 1, block_bytes = block * bits / 8,
+                zero_bytes = (num_blocks * bits + 7) / 8;
+  const runtime::Tensor data = require_constant(importer, node, 1, n * num_blocks * block_bytes);
+  if (data.dtype() != DataType::uint(8))
+    throw UserError("input \"{}\" is {}, expected uint8", node.inputs[1], data.dtype().str());
+  const runtime::Tensor scale = require_constant(importer, node, 2, n * num_blocks);
+  Expr zero;
+  if (const Expr given = importer.value(node, 3)) {
+    const bool is_packed = relax::dtype_of(given) == DataType::uint(8);
+    const runtime::Tensor points =
+        require_constant(importer, node, 3, n * (is_packed ? zero_bytes : num_blocks));
+    zero = is_packed ? unpacked(points, n, zero_bytes, num_blocks, dtype)
+                     : Expr(relax::make_constant(points.reshape(runtime::Shape{n, num_blocks})));
+  } else {
+    zero = relax::make_scalar(bits == 4 ? 8 : 128, DataType::uint(8));
+  }
+  const Expr a = importer.value(node, 0);
+  const Expr numbers = unpacked(data, n, num_blocks * block_bytes, k, dtype);
+  const Expr w =
+      importer.bind(node, "relax.dequantize",
+                    {numbers, relax::make_constant(scale.reshape(runtime::Shape{n, num_blocks})), zero},
+                    {{"axis", attr(int64_t{1})},
+                     {"block_size", attr(block)},
+                     {"out_dtype", attr(relax::dtype_of(a).str())}});
+  const Expr columns =
+      importer.bind(node, "relax.permute_dims", {w}, {{"axes", attr(std::vector<int64_t>{1, 0})}});
+  Expr result = importer.bind(node, "relax.matmul", {a, columns});
+  if (const Expr bias = importer.value(node, 5)) result = importer.bind(node, "relax.add", {result, bias});
+  importer.define(node.outputs.at(0), result);
+}
+
+constexpr AttributeRule kMatMulNBits[] = {
+    {"K", Attribute::kInt, 1, kMostExtent, kFirstOpset, kLastOpset, true},
+    {"N", Attribute::kInt, 1, kMostExtent, kFirstOpset, kLastOpset, true},
+    {"accuracy_level", Attribute::kInt},
+    {"bits", Attribute::kInt},
+    {"block_size", Attribute::kInt, 16, kMostExtent, kFirstOpset, kLastOpset, true},
+    {"weight_prepacked", Attribute::kInt}};
+
+constexpr ConverterRow kRows[] = {
+    {"com.microsoft::MatMulNBits", matmul_nbits, 3, 6, kMatMulNBits},
+};
+
+}  // namespace
+
+extern constinit const ConverterTable contrib_info = {kRows};
+
+}  // namespace tilewright::frontend::onnx

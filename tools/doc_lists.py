@@ -1,0 +1,116 @@
+"""Writes the lists in docs/ that follow from the program: its commands, steps of lowering, graph passes, ONNX operators.
+
+python tools/doc_lists.py            writes them; a test fails while one is not what this makes
+python tools/doc_lists.py --print    prints them
+
+A list stands between the lines `<!-- NAME: tools/doc_lists.py -->` and `<!-- end of NAME -->` of its page.
+"""
+
+import argparse
+import difflib
+import re
+import shutil
+import subprocess
+import textwrap
+from pathlib import Path
+
+from tilewright import _core
+from tilewright.frontend import onnx
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def table(*rows: tuple) -> str:
+    lines = [f"| {' | '.join(row)} |".replace("|  |", "| |").replace("<", "&lt;") for row in rows]
+    return "\n".join([lines[0], "|---" * len(rows[0]) + "|", *lines[1:]])
+
+
+def commands(page: str) -> str:
+    """The commands in the order of `tilewright --help`, each as its first example."""
+    program = shutil.which("tilewright") or ROOT / "build/bin/tilewright"
+
+    def shown(*words: str) -> str:
+        return subprocess.run([program, *words], capture_output=True, text=True, check=True).stdout
+
+    rows = []
+    for name, doc in re.findall(
+        r"^  (\w+) {2,}(.*)$", shown("--help").partition("Subcommands:\n")[2], re.MULTILINE
+    ):
+        example = re.search(r"^examples:\n  tilewright (.*)$", shown(name, "--help"), re.MULTILINE)[1]
+        rows.append((f"`{example}`", doc))
+    return table(("command", "does"), *rows)
+
+
+def steps(page: str) -> str:
+    """The steps of lowering of all targets in one order, with a mark for each target that has them."""
+    docs = {target: dict(_core.lowering_steps(target)) for target in ("llvm", "c")}
+    names = {target: [name for name, _ in _core.lowering_steps(target)] for target in docs}
+    rows = []
+
+    def add(targets: tuple, among: list) -> None:
+        for name in among:
+            marks = ("x" if target in targets else "" for target in docs)
+            rows.append((f"`{name}`", *marks, docs[targets[0]][name]))
+
+    merged = difflib.SequenceMatcher(None, names["llvm"], names["c"], autojunk=False)
+    for kind, *(a, b, c, d) in merged.get_opcodes():
+        if kind == "equal":
+            add(("llvm", "c"), names["llvm"][a:b])
+        else:
+            add(("llvm",), names["llvm"][a:b])
+            add(("c",), names["c"][c:d])
+    return table(("in order", *docs, "what is true after it"), *rows)
+
+
+def passes(page: str) -> str:
+    """The passes that no other table of the page has."""
+    told = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+    rows = []
+    for name, doc, _, options in _core.relax_pass_table():
+        if name not in told:
+            rows.append((f"`{name}({', '.join(option for option, *_ in options)})`", doc.removesuffix(".")))
+    return table(("pass", "what is true after it"), *rows)
+
+
+def operators(page: str) -> str:
+    return "\n".join(
+        textwrap.wrap(", ".join(onnx.operators()), 130, break_long_words=False, break_on_hyphens=False)
+    )
+
+
+#: the list, its page and what makes it
+LISTS = {
+    "commands": ("docs/cli.md", commands),
+    "steps": ("docs/lowering.md", steps),
+    "passes": ("docs/graph-passes.md", passes),
+    "operators": ("docs/onnx.md", operators),
+}
+
+
+def split(name: str, text: str) -> tuple[str, str, str]:
+    """The page before the list called `name`, the list, and the page after it."""
+    begin, end = f"<!-- {name}: tools/doc_lists.py -->\n\n", f"\n\n<!-- end of {name} -->"
+    before, found, rest = text.partition(begin)
+    old, found_too, after = rest.partition(end)
+    if not found or not found_too:
+        raise SystemExit(f"{LISTS[name][0]} has no list called {name}")
+    return before + begin, old, end + after
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--print", action="store_true", help="print the lists, write nothing")
+    only_prints = parser.parse_args().print
+    for name, (page, make) in LISTS.items():
+        before, _, after = split(name, (ROOT / page).read_text())
+        made = make(before + after)
+        if only_prints:
+            print(f"{page}: {name}\n{made}\n")
+        else:
+            (ROOT / page).write_text(before + made + after)
+
+
+if __name__ == "__main__":
+    main()
