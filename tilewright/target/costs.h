@@ -21,7 +21,6 @@ struct TileCosts {
   double near_share = 0.15;
   double load_cycles = 0.2;
   double piece_cycles = 10;
-  double edge_cycles = 15;
   int64_t packed_uses = 4;
   int64_t near_packed_uses = 32;
   int64_t near_packed_rows = 256;
@@ -55,10 +54,6 @@ struct TileCosts {
         CostField{&C::near_share, "near_share", "", "the same, if they come from L2", kXeon},
         CostField{&C::load_cycles, "load_cycles", "cycles",
                   "that arithmetic does not hide of each load, where L1 does not keep a panel", kXeon},
-        CostField{&C::edge_cycles, "edge_cycles", "cycles",
-                  "of a branch that is predicted wrongly: to the tile at the edge, if that is smaller than "
-                  "the others",
-                  "manuals of Zen 4 (13) and Golden Cove (17)"},
         CostField{&C::piece_cycles, "piece_cycles", "cycles",
                   "until a piece of a far row comes that no prefetcher announces",
                   "1 x 1024 by 1024 x 1024 on a Zen 4: 52 us by 8 vectors, 75 by 4"},

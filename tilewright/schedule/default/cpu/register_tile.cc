@@ -68,13 +68,6 @@ double step_time(int64_t rows, int64_t vectors, const TileLoads& loads, const Fe
          waiting_time(rows, vectors, loads, features);
 }
 
-// The share of one step in the time that smaller tiles at the edge take beside their work.
-double edge_time(int64_t num_rows, int64_t num_vectors, int64_t rows, int64_t vectors, int64_t steps) {
-  const int64_t below = num_rows % rows != 0 ? ceil_div(num_vectors, vectors) : 0;
-  const int64_t beside = num_vectors % vectors != 0 ? ceil_div(num_rows, rows) : 0;
-  return static_cast<double>(below + beside) * kTileCosts.edge_cycles / static_cast<double>(steps);
-}
-
 // One step of all tiles.
 double all_time(int64_t num_rows, int64_t num_vectors, int64_t rows, int64_t vectors, const TileLoads& loads,
                 const Features& features) {
@@ -116,11 +109,13 @@ RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t
       if (vectors >= num_vectors) own.far_pieces = 0;
       if (rows > std::max(row_step, own.kept_rows) && passes_by(vectors, own, features)) continue;
       // starting and storing a tile costs about as much as a few steps
-      const double time = all_time(num_rows, num_vectors, rows, vectors, own, features) +
-                          edge_time(num_rows, num_vectors, rows, vectors, loads.steps);
-      // of equal times the tile with the fewest instructions for each multiply-add
+      const double time = all_time(num_rows, num_vectors, rows, vectors, own, features);
+      // of equal times a tile without a smaller one at the edge, which is a second body and a branch to it;
+      // then the tile with the fewest instructions for each multiply-add
+      const bool has_edge = num_rows % rows != 0 || num_vectors % vectors != 0;
       const double tie =
-          issue_time(rows, vectors, loads, features) / sums_time(rows, vectors, features) * 1e-3;
+          issue_time(rows, vectors, loads, features) / sums_time(rows, vectors, features) * 1e-3 +
+          (has_edge ? 2e-3 : 0);
       if (best_time == 0 || time * (1 + tie) < best_time) {
         best_time = time * (1 + tie);
         best.rows = rows;
