@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+from onnx import helper  # noqa: E402
+from onnx_testing import run_node
 
 import tilewright
 from tilewright.frontend.onnx import from_onnx
 
 onnx = pytest.importorskip("onnx")
+
 runtime = pytest.importorskip("onnxruntime")
-from onnx import helper  # noqa: E402
 
 RNG = np.random.default_rng(17)
 X = RNG.standard_normal((5, 7)).astype("float32")
@@ -192,3 +194,16 @@ def test_one_hot_of_indices_outside_is_off():
     for row, column in [(1, 0), (2, 2), (3, 0), (4, 2)]:
         expected[row, column] = 2
     np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("index", [1 << 40, -(1 << 40), -6, 5])
+@pytest.mark.parametrize(("op", "shape"), [("Gather", (1,)), ("GatherElements", (1,)), ("GatherND", (1, 1))])
+def test_gathers_read_no_foreign_memory(op, shape, index):
+    x = np.arange(5, dtype="float32")
+    with pytest.raises(tilewright.UserError) as error:
+        run_node(op, [x, np.full(shape, index)])
+    assert (
+        str(error.value)
+        == f'error: {op} node that makes "y0": index {index} of dimension 0, which has extent 5'
+    )
+    assert run_node(op, [x, np.full(shape, -1)]) == [4]

@@ -1,4 +1,4 @@
-"""Pools of ONNX models: windows, strides and ceil_mode."""
+"""Pools with ceil_mode: the last window starts inside of the data or its padding at the begin."""
 
 import numpy as np
 import pytest

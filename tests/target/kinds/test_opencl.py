@@ -1,0 +1,34 @@
+"""Target kind opencl: its attributes are read and printed; no code is made for it yet."""
+
+import pytest
+
+import tilewright
+from tilewright.script import tir as T
+
+
+@T.prim_func
+def add_one(A: T.Buffer((7,), "float32"), B: T.Buffer((7,), "float32")):
+    for i in range(7):
+        B[i] = A[i] + T.float32(1)
+
+
+def test_attributes_are_read_and_printed():
+    target = tilewright.Target("opencl -arch=generic -max_threads_per_block=256")
+    assert target.kind == "opencl"
+    assert list(target.keys) == ["opencl", "gpu"]
+    assert dict(target.attrs) == {"arch": "generic", "max_threads_per_block": 256}
+    tilewright.ir.assert_structural_equal(tilewright.Target(str(target)), target)
+
+
+def test_attributes_of_cpus_are_refused():
+    with pytest.raises(tilewright.UserError) as error:
+        tilewright.Target("opencl -mcpu=native")
+    assert str(error.value).splitlines()[0] == 'error: target opencl has no attribute "mcpu"'
+
+
+def test_code_is_refused():
+    with pytest.raises(tilewright.Unsupported) as error:
+        tilewright.build(add_one, target="opencl")
+    assert str(error.value) == (
+        "unsupported: there is no code generator for target opencl yet\nhelp: code can be made for c, llvm"
+    )
