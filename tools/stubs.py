@@ -60,7 +60,7 @@ def node_text(kind: str, cls: type, field_types: list) -> str:
     """The stub of a class of nodes: its fields, its constructor and its methods."""
     table = {name: fields for name, _, fields in _core.node_table()}
     fields = [
-        (name, doc, text.replace("node", common_class(kinds)).replace("Tensor", "tilewright.runtime.Tensor"))
+        (name, doc, text.replace("Tensor", "tilewright.runtime.Tensor").replace("node", common_class(kinds)))
         for (name, doc), (text, kinds) in zip(table.get(kind, []), field_types, strict=True)
     ]
     parts = [function_text(name, "self", shown, doc, "    ", "property") for name, doc, shown in fields]
@@ -250,7 +250,7 @@ def core_text() -> str:
             ]
             lines += [core_member(key, member) for key, member in members]
             parts.append("\n".join(lines))
-    return "\n".join([HEADER, *parts, "", "def __getattr__(name: str) -> Any: ...", ""])
+    return assembled([], [*parts, "", "def __getattr__(name: str) -> Any: ..."])
 
 
 def core_member(name: str, member) -> str:

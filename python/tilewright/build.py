@@ -12,7 +12,7 @@ _PrimFunc = classes["tir.PrimFunc"]
 _Function = classes["relax.Function"]
 
 
-def build(mod, target="llvm", *, schedule: bool = True, check_bounds: bool = False):
+def build(mod, target="llvm", *, schedule: bool = True, check_bounds: bool = False) -> _core.Module:
     """The loop programs of `mod`, compiled and loaded.
 
     mod       an IRModule of PrimFuncs, or one PrimFunc
@@ -48,7 +48,7 @@ def build_graph(
     precision: str | None = None,
     weights: str | None = None,
     check_bounds: bool = False,
-):
+) -> _core.Executable:
     """The graph functions and loop programs of `mod`, compiled; run it with VirtualMachine.
 
     mod     an IRModule with relax functions, or one function
@@ -95,7 +95,7 @@ def compile(  # noqa: A001 - the field's name
     weights: str | None = None,
     shapes: dict[str, int] | None = None,
     check_bounds: bool = False,
-):
+) -> _core.Module | _core.Executable:
     """A compiled program: a Module for loop programs, an Executable for graphs.
 
     source  an IRModule, a function, or an ONNX model: its path, a ModelProto or bytes

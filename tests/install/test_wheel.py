@@ -89,3 +89,10 @@ def test_only_our_symbols_are_exported(environment):
 
 def test_it_is_below_30_megabytes(wheel):
     assert wheel.stat().st_size < 30 << 20
+
+
+def test_editors_find_types_in_it(environment):
+    package = environment[1]
+    assert (package / "py.typed").exists()
+    stub = package.with_name("tilewright-stubs") / "schedule/__init__.pyi"
+    assert "    def split(self, loop: LoopRV, factors: Sequence[int | ExprRV | None]" in stub.read_text()

@@ -84,3 +84,17 @@ def program_of(n):
 def test_names_of_a_caller_are_not_those_of_the_program():
     R, T = 11, 13
     assert [int(each) for each in program_of(R + T).buffers[0].shape] == [24, 5]
+
+
+def test_printed_programs_import_from_this_package():
+    func = tilewright.script.parse("@T.prim_func\ndef f(n: T.int32):\n    T.evaluate(n)\n")
+    first = [func.script(dialect=name).partition("\n")[0] for name in ("native", "0.23", "0.27")]
+    assert first == [
+        "# from tilewright.script import tir as T",
+        "# from tvm.script import tir as T",
+        "# from tvm.script import tirx as T",
+    ]
+    assert func.script(package="mine").startswith("# from mine import tir as T\n")
+    scope: dict = {}
+    exec(first[0].removeprefix("# "), scope)
+    assert scope["T"] is tilewright.script.tir

@@ -10,7 +10,7 @@ from ..errors import ArgumentError, UserError
 Tensor = _core.Tensor
 
 
-def tensor(value, device=None):
+def tensor(value, device=None) -> Tensor:
     """A tensor with a copy of `value`.
 
     value   an array of numpy, a tensor of any library with __dlpack__, numbers or nested lists of them
@@ -21,7 +21,7 @@ def tensor(value, device=None):
     return _core.tensor(value, device)
 
 
-def empty(shape, dtype="float32", device=None):
+def empty(shape, dtype="float32", device=None) -> Tensor:
     """A tensor whose elements are not set.
 
     shape   ints >= 0
@@ -33,7 +33,7 @@ def empty(shape, dtype="float32", device=None):
     return _core.empty(shape, dtype, device)
 
 
-def from_dlpack(value):
+def from_dlpack(value) -> Tensor:
     """A tensor that shares its memory with `value`, a tensor of numpy, torch or another library with __dlpack__.
 
     Raises  UserError if `value` has no __dlpack__ or does not let others use its elements.
@@ -43,7 +43,7 @@ def from_dlpack(value):
     return _core.from_dlpack(value)
 
 
-def load_module(path):
+def load_module(path) -> _core.Module:
     """The module in a shared library that `export_library` or `tilewright compile` wrote.
 
     path    of the file; its code runs in this process
