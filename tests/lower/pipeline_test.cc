@@ -52,6 +52,13 @@ TEST(Pipeline, OfC) {
   check_order(c_pipeline());
 }
 
+TEST(Pipeline, PlacesHaveNamesOfTheirOwn) {
+  for (const Pipeline* pipeline : {&llvm_pipeline(), &c_pipeline()}) {
+    std::set<std::string_view> names;
+    for (const Step* step : pipeline->steps()) EXPECT_TRUE(names.insert(step->name()).second) << step->name();
+  }
+}
+
 TEST(Pipeline, EachStepHasAPlace) {
   std::set<std::string_view> placed;
   for (const Pipeline* pipeline : {&llvm_pipeline(), &c_pipeline()}) {
@@ -64,7 +71,7 @@ TEST(Pipeline, EachStepHasAPlace) {
 
 const Step& step_of_llvm(std::string_view name) {
   for (const Step* step : llvm_pipeline().steps()) {
-    if (step->info->name == name) return *step;
+    if (step->name() == name) return *step;
   }
   throw InternalError("no step");
 }
@@ -107,7 +114,7 @@ TEST(Pipeline, EachStepIsTimed) {
     std::vector<std::string> seen;
     const LowerOptions options{
         .observe = [&](const Step& step, const PrimFunc& after, const ir::PassRecord& record) {
-          EXPECT_EQ(step.info->name, record.name);
+          EXPECT_EQ(step.name(), record.name);
           EXPECT_GE(record.seconds, 0);
           EXPECT_TRUE(after);
           if (record.changed) seen.emplace_back(record.name);

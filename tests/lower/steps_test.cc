@@ -49,7 +49,7 @@ void check_steps(const ir::IRModule& module, const Pipeline& pipeline, uint64_t 
       ADD_FAILURE() << error.render();
     }
     if (::testing::Test::HasFailure()) {
-      std::cout << step->info->name << " of\n" << script::print(last);
+      std::cout << step->name() << " of\n" << script::print(last);
       if (func) std::cout << "gives\n" << script::print(func);
       return;
     }

@@ -53,7 +53,7 @@ tir::PrimFunc after_steps(const Pipeline& pipeline, tir::PrimFunc func, const Lo
     const bool is_changed = after != func;
     allowed = step->left_of(allowed);
     if (options.verify) verify_step(*step, after, allowed);
-    if (options.observe) options.observe(*step, after, {step->info->name, taken.count(), is_changed});
+    if (options.observe) options.observe(*step, after, {step->name(), taken.count(), is_changed});
     func = std::move(after);
   }
   return func;

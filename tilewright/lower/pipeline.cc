@@ -5,7 +5,10 @@
 namespace tilewright::lower {
 namespace {
 
-Step step(std::string_view name) { return {&find_step(name)}; }
+// The step called `name`; called `place` where a pipeline has it several times.
+Step step(std::string_view name, std::string_view place = {}) {
+  return {&find_step(name), {}, kNothing, place};
+}
 
 std::vector<Step> steps(std::initializer_list<std::string_view> names) {
   std::vector<Step> all;
@@ -39,11 +42,12 @@ Group flat_loops() {
 }
 
 Group calls() {
-  return {"calls", "functions that machines lack become arithmetic",
-          steps({
-              "simplify",  // guards that hold in a copy go
-              "spell_out_calls",
-          })};
+  return {"calls",
+          "functions that machines lack become arithmetic",
+          {
+              step("simplify", "simplify_copies"),  // guards that hold in a copy go
+              step("spell_out_calls"),
+          }};
 }
 
 Group less_work() {
@@ -70,7 +74,7 @@ Group vectors() {
           {
               step("vectorize_loops"),
               widened_floats(true),
-              step("simplify"),  // flat indices
+              step("simplify", "simplify_flat"),
               step("whole_registers"),
           }};
 }
@@ -81,8 +85,10 @@ Group scalars() {
   return {"scalars",
           "vectors, which C does not have, become numbers",
           {
-              step("narrow_indices"), step("scalarize_vectors"), widened_floats(false),
-              step("simplify"),  // flat indices
+              step("narrow_indices"),
+              step("scalarize_vectors"),
+              widened_floats(false),
+              step("simplify", "simplify_flat"),
           }};
 }
 

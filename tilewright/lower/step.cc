@@ -24,11 +24,11 @@ void check_order(const Pipeline& pipeline) {
   for (const Step* step : pipeline.steps()) {
     const StepInfo& info = *step->info;
     if (const Constructs gone = info.uses & ~left)
-      throw InternalError("pipeline {}: {} works on {}, which is gone before it", pipeline.name, info.name,
+      throw InternalError("pipeline {}: {} works on {}, which is gone before it", pipeline.name, step->name(),
                           constructs_text(gone));
     if (const Constructs there = info.without & left)
       throw InternalError("pipeline {}: {} takes programs without {}, which nothing before it removes",
-                          pipeline.name, info.name, constructs_text(there));
+                          pipeline.name, step->name(), constructs_text(there));
     left = step->left_of(left);
   }
   if (const Constructs more = left & ~pipeline.takes)

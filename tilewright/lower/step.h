@@ -41,6 +41,9 @@ struct Step {
   const StepInfo* info;
   ir::AttrMap options = {};     // those of this pipeline
   Constructs keeps = kNothing;  // with these options, of what `info` says it ends
+  std::string_view place = {};  // its name here, if this pipeline has the step at several places
+
+  std::string_view name() const { return place.empty() ? info->name : place; }
 
   /// The constructs that may exist after it in programs with `before`.
   Constructs left_of(Constructs before) const { return (before & ~(info->ends & ~keeps)) | info->makes; }

@@ -39,10 +39,10 @@ void verify_step(const Step& step, const tir::PrimFunc& func, Constructs allowed
   try {
     analysis::verify(with_result(func), kVerifyOptions);
   } catch (const Error& error) {
-    throw InternalError("lowering step {} made a malformed program: {}", step.info->name, error.text());
+    throw InternalError("lowering step {} made a malformed program: {}", step.name(), error.text());
   }
   if (const Constructs left = constructs_of(func) & ~allowed)
-    throw InternalError("lowering step {} left {}", step.info->name, constructs_text(left));
+    throw InternalError("lowering step {} left {}", step.name(), constructs_text(left));
 }
 
 void verify_lowered(const std::string& name, const ir::IRModule& lowered) {

@@ -48,7 +48,7 @@ void verify(const ir::ObjectRef& program) {
 tir::PrimFunc lowering_step(const std::string& name, const tir::PrimFunc& func) {
   for (const lower::Pipeline* pipeline : {&lower::llvm_pipeline(), &lower::c_pipeline()}) {
     for (const lower::Step* step : pipeline->steps()) {
-      if (step->info->name == name) return (*step)(func);
+      if (step->name() == name) return (*step)(func);
     }
   }
   return lower::Step{&lower::find_step(name)}(func);
@@ -59,7 +59,7 @@ std::vector<std::pair<std::string, std::string>> lowering_steps(const std::strin
   const lower::Pipeline& pipeline = target == "c" ? lower::c_pipeline() : lower::llvm_pipeline();
   std::vector<std::pair<std::string, std::string>> steps;
   for (const lower::Step* step : pipeline.steps())
-    steps.emplace_back(std::string(step->info->name), std::string(step->info->doc));
+    steps.emplace_back(std::string(step->name()), std::string(step->info->doc));
   return steps;
 }
 

@@ -1,0 +1,64 @@
+"""Arithmetic, comparisons and casts."""
+
+import numpy as np
+import onnx
+import pytest
+from onnx_testing import run_node
+
+import tilewright
+
+X = np.linspace(0.1, 0.9, 35, dtype="float32").reshape(5, 7)
+WHOLE = np.arange(-3, 4, dtype="int32")
+OF_ONE = {
+    "Abs": np.abs, "Acos": np.arccos, "Asinh": np.arcsinh, "Ceil": np.ceil, "Cos": np.cos, "Exp": np.exp, "Floor": np.floor,
+    "Log": np.log, "Neg": np.negative, "Round": np.round, "Sign": np.sign, "Sin": np.sin, "Sqrt": np.sqrt, "Tanh": np.tanh,
+}  # fmt: skip
+OF_TWO = {
+    "Add": np.add,
+    "Sub": np.subtract,
+    "Mul": np.multiply,
+    "Div": np.divide,
+    "Pow": np.power,
+    "Less": np.less,
+}
+
+
+@pytest.mark.parametrize("op", OF_ONE)
+def test_of_one(op):
+    np.testing.assert_allclose(run_node(op, [X]), OF_ONE[op](X), rtol=1e-5)
+
+
+@pytest.mark.parametrize("op", OF_TWO)
+def test_of_two_with_broadcast(op):
+    np.testing.assert_allclose(run_node(op, [X, X[2]]), OF_TWO[op](X, X[2]), rtol=1e-5)
+
+
+def test_several_inputs():
+    rows = [X, X[1], X[:, :1]]
+    np.testing.assert_allclose(run_node("Sum", rows), sum(rows), rtol=1e-6)
+    np.testing.assert_allclose(run_node("Mean", rows), sum(rows) / 3, rtol=1e-6)
+    np.testing.assert_array_equal(run_node("Max", rows), np.maximum(np.maximum(*rows[:2]), rows[2]))
+
+
+def test_remainders_have_the_sign_that_fmod_says():
+    by = np.array(3, "int32")
+    np.testing.assert_array_equal(run_node("Mod", [WHOLE, by]), np.mod(WHOLE, by))
+    np.testing.assert_array_equal(run_node("Mod", [WHOLE, by], fmod=1), np.fmod(WHOLE, by))
+
+
+def test_shifts():
+    numbers = np.array([1, 6, 200], "uint8")
+    np.testing.assert_array_equal(
+        run_node("BitShift", [numbers, np.array(2, "uint8")], direction="RIGHT"), numbers >> 2
+    )
+
+
+def test_casts():
+    to = onnx.TensorProto.INT64
+    np.testing.assert_array_equal(run_node("Cast", [X * 9], to=to), (X * 9).astype("int64"))
+    assert run_node("CastLike", [WHOLE, X]).dtype == np.float32
+
+
+def test_an_integer_is_not_divided_by_a_constant_zero():
+    with pytest.raises(tilewright.UserError, match="an integer is divided by 0"):
+        run_node("Div", [WHOLE, np.array(0, "int32")], constants=[1])

@@ -1,0 +1,43 @@
+"""Moves of elements: shapes, slices, permutations, joins."""
+
+import numpy as np
+from onnx_testing import run_node
+
+X = np.arange(70, dtype="float32").reshape(2, 5, 7)
+
+
+def ints(*values):
+    return np.array(values, "int64")
+
+
+def test_reshape_keeps_and_infers_extents():
+    found = run_node("Reshape", [X, ints(0, -1, 1)], constants=[1])
+    np.testing.assert_array_equal(found, X.reshape(2, 35, 1))
+
+
+def test_slices_of_negative_steps():
+    found = run_node("Slice", [X, ints(6, -1), ints(-8, 0), ints(2, 1), ints(-2, -1)], constants=[1, 2, 3, 4])
+    np.testing.assert_array_equal(found, X[:, :0:-1, ::-2])
+
+
+def test_extents_of_one():
+    np.testing.assert_array_equal(run_node("Unsqueeze", [X, ints(0, -1)], constants=[1]), X[None, ..., None])
+    np.testing.assert_array_equal(run_node("Squeeze", [X[:1], ints(0)], constants=[1]), X[0])
+
+
+def test_transpose_flatten_and_identity():
+    np.testing.assert_array_equal(run_node("Transpose", [X], perm=[2, 0, 1]), X.transpose(2, 0, 1))
+    np.testing.assert_array_equal(run_node("Flatten", [X], axis=2), X.reshape(10, 7))
+    np.testing.assert_array_equal(run_node("Identity", [X]), X)
+
+
+def test_concat():
+    np.testing.assert_array_equal(run_node("Concat", [X, X[:, :3]], axis=1), np.concatenate([X, X[:, :3]], 1))
+
+
+def test_shape():
+    np.testing.assert_array_equal(run_node("Shape", [X], start=-2), [5, 7])
+
+
+def test_dropout_passes_on():
+    np.testing.assert_array_equal(run_node("Dropout", [X]), X)
