@@ -294,6 +294,16 @@ def test_input_is_a_device(command, library):
     assert (done.code, done.err) == (2, 'error: "/dev/zero" is not a regular file\n')
 
 
+# files that even root cannot read
+UNREADABLE = [str(path) for path in sorted(Path("/sys/bus").glob("*/drivers_probe"))[:1]]
+
+
+@pytest.mark.parametrize("path", UNREADABLE)
+def test_input_that_cannot_be_read(command, library, path):
+    done = command("run", library, "-i", path, "-q")
+    assert (done.code, done.err) == (2, f'error: cannot read "{path}"\nhelp: check its permissions\n')
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_standard_output_that_is_full(program, command, library, tmp_path):
     with Path("/dev/full").open("w") as full:

@@ -45,6 +45,17 @@ def test_others(source, message):
     assert str(refused.value) == message
 
 
+# files that even root cannot read
+UNREADABLE = sorted(pathlib.Path("/sys/bus").glob("*/drivers_probe"))[:1]
+
+
+@pytest.mark.parametrize("path", UNREADABLE)
+def test_a_file_that_cannot_be_read(path):
+    with pytest.raises(tilewright.UserError) as refused:
+        from_onnx(path)
+    assert str(refused.value) == f'error: cannot read "{path}"\nhelp: check its permissions'
+
+
 def test_damaged_bytes():
     with pytest.raises(tilewright.UserError) as refused:
         from_onnx(b"no model")

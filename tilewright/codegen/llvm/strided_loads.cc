@@ -21,7 +21,7 @@ bool loads_by_stride(const NativeTarget& target, DataType dtype, int64_t stride)
 // Emits one instruction with the first address and offsets from it, as a machine intrinsic: for a gather,
 // LLVM would compute the addresses of all lanes before the loop, which are twice as wide as the elements.
 llvm::Value* FunctionEmitter::load_by_stride(const Buffer& buffer, const RampNode* ramp, int64_t stride,
-                                           llvm::Type* type, llvm::Value* mask) {
+                                             llvm::Type* type, llvm::Value* mask) {
   llvm::Type* element = type->getScalarType();
   const unsigned lanes = llvm::cast<llvm::FixedVectorType>(type)->getNumElements(),
                  bits = static_cast<unsigned>(element->getPrimitiveSizeInBits().getFixedValue());
