@@ -9,6 +9,7 @@
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/default/cpu/sum_plan.h"
 #include "tilewright/schedule/default/cpu/tile_groups.h"
+#include "tilewright/schedule/steps.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -129,7 +130,7 @@ std::optional<BlockShape> sum_of_groups(const std::vector<BlockShape>& shapes, c
 
 // The blocks of a function that are in no other one.
 std::vector<BlockRef> outer_blocks(Schedule& sch, const std::string& func_name) {
-  return sch.call("get_child_blocks", sch.call("get_block", "root", func_name).block()).blocks();
+  return steps::get_child_blocks(sch, steps::get_block(sch, "root", func_name));
 }
 
 // The buffer in panels, if one block alone reads it.
@@ -144,8 +145,8 @@ bool transform_reads(Schedule& sch, const std::string& func_name, const Panels& 
     }
   }
   if (!reader) return false;
-  sch.call("transform_layout", reader->first, ArgValue{"read", reader->second},
-           panel_map(panels.buffer, panels.layout));
+  steps::transform_layout(sch, reader->first, steps::read_buffer(reader->second),
+                          panel_map(panels.buffer, panels.layout));
   return true;
 }
 
@@ -204,7 +205,7 @@ void Rules::inline_elements() {
           std::find(kept.begin(), kept.end(), shape.output()) != kept.end())
         continue;
       is_changed = attempt("inline", shape, [&](Schedule& copy) {
-        copy.call("compute_inline", shape.ref);
+        steps::compute_inline(copy, shape.ref);
         return true;
       });
       if (is_changed) break;  // the shapes of readers are others now

@@ -5,6 +5,7 @@
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/default/cpu/sum_plan.h"
+#include "tilewright/schedule/steps.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
 
@@ -85,7 +86,7 @@ void divide_epilogue(Schedule& sch, const BlockShape& sum, const BlockShape& epi
     if (divisor > 0) to.push_back(floordiv(value, divisor));
     to.push_back(divisor > 0 ? floormod(value, divisor) : value);
   }
-  if (to.size() > from.size()) sch.call("transform_block_layout", epilogue.ref, IndexMapNode::make(from, to));
+  if (to.size() > from.size()) steps::transform_block_layout(sch, epilogue.ref, IndexMapNode::make(from, to));
 }
 
 bool is_contiguous(const BlockShape& shape, size_t axis) {
@@ -102,10 +103,10 @@ std::optional<Target> target_of(Schedule& sch, const BlockShape& sum,
     const std::optional<AxisMap> map = map_axes(sum, divided);
     if (!map || !map->at(column) || !is_contiguous(divided, *map->at(column))) return std::nullopt;
     if (!has_loop(sch, divided.ref, *map->at(column))) return std::nullopt;  // one column
-    sch.call("set_scope", sum.ref, 0, "local");
+    steps::set_scope(sch, sum.ref, {0}, "local");
     block = epilogue->ref;
   } else {
-    block = sch.call("cache_write", sum.ref, 0, "local").block();
+    block = steps::cache_write(sch, sum.ref, {0}, "local");
   }
   const BlockShape shape = *shape_of(sch, block);
   return Target{shape, *map_axes(*shape_of(sch, sum.ref), shape)};

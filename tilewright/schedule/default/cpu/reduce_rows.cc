@@ -10,6 +10,7 @@
 #include "tilewright/schedule/default/cpu/prefetch.h"
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/default/default.h"
+#include "tilewright/schedule/steps.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
 #include "tilewright/tir/text.h"
@@ -160,20 +161,20 @@ struct Partial {
 std::vector<Partial> make_partials(Schedule& sch, BlockRef sum, const Terms& terms) {
   std::vector<Partial> partials;
   const auto factor = [&](LoopRef loop, int64_t count, int64_t lanes) {
-    const LoopRef inner = sch.call("split", loop, Factors{None{}, count}).loops().back();
-    const BlockRef partial = sch.call("rfactor", inner, -1).block();
-    sch.call("set_scope", partial, 0, "local");
+    const LoopRef inner = steps::split(sch, loop, {None{}, count}).back();
+    const BlockRef partial = steps::rfactor(sch, inner, -1);
+    steps::set_scope(sch, partial, {0}, "local");
     partials.push_back({partial, lanes});
   };
-  std::vector<LoopRef> loops = sch.call("get_loops", sum).loops();
+  std::vector<LoopRef> loops = steps::get_loops(sch, sum);
   const LoopRef along = loops_of_axis(sch, sum, terms.axis, loops)[0];
   if (!is_same(sch, along, loops.back())) {
     std::erase_if(loops, [&](LoopRef loop) { return is_same(sch, loop, along); });
     loops.push_back(along);
-    sch.call("reorder", loops);
+    steps::reorder(sch, loops);
   }
   factor(along, terms.lanes * terms.vectors, terms.lanes);
-  const auto rest = [&] { return sch.call("get_loops", sum).loops().back(); };
+  const auto rest = [&] { return steps::get_loops(sch, sum).back(); };
   if (terms.vectors > 1) factor(rest(), terms.lanes, terms.lanes);
   if (terms.lanes > kLoopCosts.least_vector) factor(rest(), kLoopCosts.least_vector, kLoopCosts.least_vector);
   return partials;
@@ -194,7 +195,7 @@ LoopRef order_loops(Schedule& sch, BlockRef block, const std::optional<LoopRef>&
   TILEWRIGHT_CHECK(!reducing.empty(), "block {} has no loop that reduces", node->name_hint);
   order.insert(order.end(), reducing.begin(), reducing.end());
   order.insert(order.end(), columns.begin(), columns.end());
-  if (order.size() > 1) sch.call("reorder", order);
+  if (order.size() > 1) steps::reorder(sch, order);
   return reducing[0];
 }
 
@@ -220,14 +221,14 @@ void vectorize_partial(Schedule& sch, const Partial& partial, const std::optiona
   const LoopRef lanes = loops_inside(sch, partial.ref, row).back();
   const auto expand = [&](BlockRef block) {
     const std::vector<LoopRef> loops = loops_inside(sch, block, row);
-    sch.call("unroll", loops[loops.size() - 2]);
-    sch.call("vectorize", loops.back());
+    steps::unroll(sch, loops[loops.size() - 2]);
+    steps::vectorize(sch, loops.back());
   };
-  sch.call("split", lanes, Factors{None{}, partial.lanes});
-  const BlockRef init = sch.call("decompose_reduction", partial.ref, first).block();
+  steps::split(sch, lanes, {None{}, partial.lanes});
+  const BlockRef init = steps::decompose_reduction(sch, partial.ref, first);
   expand(init);
   expand(partial.ref);
-  if (!is_first) sch.call("unroll", first);
+  if (!is_first) steps::unroll(sch, first);
   if (is_fetching) fetch_ahead(sch, first, prefetch_at(features.far_fetch_bytes(), features));
 }
 
@@ -253,7 +254,7 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Fea
   }
   const BlockRef last = shapes.back().ref;
   std::vector<LoopRef> rows;
-  const std::vector<LoopRef> loops = sch.call("get_loops", last).loops();
+  const std::vector<LoopRef> loops = steps::get_loops(sch, last);
   const std::optional<BlockShape> shape = shape_of(sch, last);
   const std::vector<size_t> axes = spatial_axes(*shape);
   for (size_t row = 0; row < plan->num_rows; ++row)
@@ -265,13 +266,13 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Fea
       if (std::none_of(rows.begin(), rows.end(), [&](LoopRef other) { return is_same(sch, loop, other); }))
         order.push_back(loop);
     }
-    if (order.size() > 1) sch.call("reorder", order);
+    if (order.size() > 1) steps::reorder(sch, order);
     if (features.num_cores > 1 && work >= features.min_parallel_work())
       rows = parallelize(sch, rows, rows.size(), features);
     row = rows.back();
     for (size_t n = shapes.size(); n-- > 0;) {
-      if (n + 1 < shapes.size()) sch.call("compute_at", shapes[n].ref, *row);
-      for (size_t k = partials[n].size(); k-- > 0;) sch.call("compute_at", partials[n][k].ref, *row);
+      if (n + 1 < shapes.size()) steps::compute_at(sch, shapes[n].ref, *row);
+      for (size_t k = partials[n].size(); k-- > 0;) steps::compute_at(sch, partials[n][k].ref, *row);
     }
   }
   const std::optional<size_t> fetching = row ? block_that_fetches(shapes, features) : std::nullopt;
@@ -288,14 +289,14 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Fea
       // pages
       if (features.fetches_writes && row && n + 1 == shapes.size() && !inner.empty() &&
           num_bytes(shapes[n].output()) > features.l2_bytes)
-        sch.call("annotate", inner.back(), std::string(kPrefetchWrites), imm(features.far_fetch_bytes() / 2));
+        steps::annotate(sch, inner.back(), kPrefetchWrites, imm(features.far_fetch_bytes() / 2));
       continue;
     }
     for (size_t k = 0; k < partials[n].size(); ++k)
       vectorize_partial(sch, partials[n][k], row, k == 0, k == 0 && n == fetching, features);
     const LoopRef final_loop = order_loops(sch, shapes[n].ref, row, std::nullopt);
-    sch.call("decompose_reduction", shapes[n].ref, final_loop);
-    sch.call("unroll", final_loop);
+    steps::decompose_reduction(sch, shapes[n].ref, final_loop);
+    steps::unroll(sch, final_loop);
   }
   return true;
 }

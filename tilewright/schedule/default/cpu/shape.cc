@@ -8,6 +8,7 @@
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/core/loops.h"
+#include "tilewright/schedule/steps.h"
 #include "tilewright/tir/block_roles.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
@@ -206,7 +207,7 @@ const BlockShape* block_in_role(const std::vector<BlockShape>& shapes, std::stri
 }
 
 std::vector<LoopRef> loops_inside(Schedule& sch, BlockRef block, std::optional<LoopRef> outer) {
-  std::vector<LoopRef> loops = sch.call("get_loops", block).loops();
+  std::vector<LoopRef> loops = steps::get_loops(sch, block);
   if (!outer) return loops;
   auto is_outer = [&](LoopRef loop) { return sch.state()[loop] == sch.state()[*outer]; };
   const auto found = std::find_if(loops.begin(), loops.end(), is_outer);

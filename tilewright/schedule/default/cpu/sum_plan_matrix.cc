@@ -6,6 +6,7 @@
 #include "tilewright/schedule/default/cpu/panels.h"
 #include "tilewright/schedule/default/cpu/row_split.h"
 #include "tilewright/schedule/default/cpu/tile_sum.h"
+#include "tilewright/schedule/steps.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
 #include "tilewright/tir/matrix_tile_shape.h"
@@ -177,13 +178,13 @@ bool choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Features& fe
 }
 
 void compute_matrix_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumPlan& plan) {
-  sch.call("compute_at", sum.ref, place);
+  steps::compute_at(sch, sum.ref, place);
   const std::vector<LoopRef> inside = loops_inside(sch, sum.ref, place);
   const auto parts_of = [&](size_t axis, const Factors& factors) {
     const std::vector<LoopRef> loops = loops_of_axis(sch, sum.ref, axis, inside);
     TILEWRIGHT_CHECK(loops.size() == 1, "an axis of block {} has {} loops", sum.block->name_hint,
                      loops.size());
-    return sch.call("split", loops[0], factors).loops();
+    return steps::split(sch, loops[0], factors);
   };
   const MatrixTile& tile = *plan.matrix;
   const int64_t step = tile.groups * plan.dot->group;
@@ -210,21 +211,21 @@ void compute_matrix_sum(Schedule& sch, const BlockShape& sum, LoopRef place, con
   const LoopRef first = order[0];
   if (plan.outer_row) order.push_back(images[1]);
   order.insert(order.end(), {rows[1], columns[1], rows[2], columns[2], terms[2], terms[3]});
-  sch.call("reorder", order);
-  const BlockRef init = sch.call("decompose_reduction", sum.ref, first).block();
-  sch.call("vectorize", loops_inside(sch, init, place).back());
+  steps::reorder(sch, order);
+  const BlockRef init = steps::decompose_reduction(sch, sum.ref, first);
+  steps::vectorize(sch, loops_inside(sch, init, place).back());
   const auto outermost = std::find_if(order.begin() + static_cast<std::ptrdiff_t>(nest), order.end(),
                                       [&](LoopRef loop) { return extent_of(sch, loop) > 1; });
-  sch.call("annotate", *outermost, std::string(kMatrixTiles), bool_imm(true));
+  steps::annotate(sch, *outermost, kMatrixTiles, bool_imm(true));
   if (plan.next_panel) {
-    sch.call("annotate", *outermost, std::string(kPrefetchPanel), imm(plan.next_panel->distance));
+    steps::annotate(sch, *outermost, kPrefetchPanel, imm(plan.next_panel->distance));
     constexpr size_t kFirstRows = 2;  // of a block: after terms and columns
     for (size_t n = kFirstRows; n < nest; ++n) {
       const int64_t turns = extent_of(sch, order[n]);
-      if (turns > 1) sch.call("annotate", order[n], std::string(kPanelTurns), imm(turns));
+      if (turns > 1) steps::annotate(sch, order[n], kPanelTurns, imm(turns));
     }
   }
-  if (tile.is_row_streamed) sch.call("annotate", *outermost, std::string(kStreamRows), bool_imm(true));
+  if (tile.is_row_streamed) steps::annotate(sch, *outermost, kStreamRows, bool_imm(true));
 }
 
 }  // namespace tilewright::schedule

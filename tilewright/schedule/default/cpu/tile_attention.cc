@@ -8,6 +8,7 @@
 // All that a block of queries needs stays near the core.
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/cpu/rules.h"
+#include "tilewright/schedule/steps.h"
 #include "tilewright/tir/block_roles.h"
 #include "tilewright/tir/builder.h"
 
@@ -69,7 +70,7 @@ std::optional<ResultAxes> axes_of(const BlockShape& result) {
 
 // Whether each axis has a loop; one of a single value may stand at a constant.
 bool has_loops(Schedule& sch, const BlockShape& shape) {
-  const std::vector<LoopRef> all = sch.call("get_loops", shape.ref).loops();
+  const std::vector<LoopRef> all = steps::get_loops(sch, shape.ref);
   for (size_t axis = 0; axis < shape.block->iter_vars.size(); ++axis) {
     if (loops_of_axis(sch, shape.ref, axis, all).empty()) return false;
   }
@@ -87,7 +88,7 @@ class Attention {
     const LoopRef rows = tile_result();
     if (parts_.has_key_blocks)
       for (const BlockShape* sum : {parts_.sum, parts_.mixed})
-        copies_.push_back(sch_.call("cache_write", sum->ref, 0, "local").block());
+        copies_.push_back(steps::cache_write(sch_, sum->ref, {0}, "local"));
     compute_in(rows);
     const LoopRef keys = parts_.has_key_blocks ? compute_in_key_blocks(rows) : rows;
     return std::all_of(shapes_.begin(), shapes_.end(), [&](const BlockShape& shape) {
@@ -99,13 +100,13 @@ class Attention {
   // batch, blocks of queries, queries, others; gives the loop over blocks.
   LoopRef tile_result() {
     const BlockShape& result = *parts_.result;
-    const std::vector<LoopRef> all = sch_.call("get_loops", result.ref).loops();
+    const std::vector<LoopRef> all = steps::get_loops(sch_, result.ref);
     const auto loop_of = [&](size_t axis) { return loops_of_axis(sch_, result.ref, axis, all)[0]; };
     std::vector<LoopRef> order, used;
     for (size_t axis : axes_.batch) order.push_back(loop_of(axis));
     used = order;
     used.push_back(loop_of(axes_.query));
-    const std::vector<LoopRef> queries = sch_.call("split", used.back(), Factors{None{}, axes_.size}).loops();
+    const std::vector<LoopRef> queries = steps::split(sch_, used.back(), {None{}, axes_.size});
     order.push_back(queries[0]);
     std::vector<LoopRef> inner{queries[1]};
     for (LoopRef loop : all) {
@@ -115,7 +116,7 @@ class Attention {
     }
     std::vector<LoopRef> both = order;
     both.insert(both.end(), inner.begin(), inner.end());
-    sch_.call("reorder", both);
+    steps::reorder(sch_, both);
     if (features_.num_cores > 1 && parts_.products->num_instances() >= features_.min_parallel_work() / 2)
       order = parallelize(sch_, order, order.size(), features_);
     return order.back();
@@ -125,22 +126,22 @@ class Attention {
     for (size_t n = shapes_.size() - 1; n-- > 0;) {
       const BlockShape& shape = shapes_[n];
       if (is_shared(shape) || (parts_.has_key_blocks && is_before_largest(shape))) continue;
-      if (const auto copied = copy_of(shape)) sch_.call("compute_at", *copied, rows);
-      sch_.call("compute_at", shape.ref, rows);
+      if (const auto copied = copy_of(shape)) steps::compute_at(sch_, *copied, rows);
+      steps::compute_at(sch_, shape.ref, rows);
     }
   }
   // `largest` has the loop over blocks of keys, to which all others are moved.
   LoopRef compute_in_key_blocks(LoopRef rows) {
     const LoopRef keys = loops_inside(sch_, parts_.largest->ref, rows)[0];
-    sch_.call("reverse_compute_at", parts_.weights->ref, keys);
+    steps::reverse_compute_at(sch_, parts_.weights->ref, keys);
     for (const BlockShape* sum : {parts_.sum, parts_.mixed}) {
-      sch_.call("reverse_compute_at", sum->ref, keys);
-      sch_.call("reverse_compute_at", *copy_of(*sum), keys);
+      steps::reverse_compute_at(sch_, sum->ref, keys);
+      steps::reverse_compute_at(sch_, *copy_of(*sum), keys);
     }
     for (size_t n = shapes_.size(); n-- > 0;) {
       const BlockShape& shape = shapes_[n];
       if (is_before_largest(shape) && !is_shared(shape))
-        sch_.call("compute_at", shape.ref, is_of_rows(shape) ? rows : keys);
+        steps::compute_at(sch_, shape.ref, is_of_rows(shape) ? rows : keys);
     }
     return keys;
   }

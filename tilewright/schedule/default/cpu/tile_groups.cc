@@ -4,6 +4,7 @@
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/schedule/core/loops.h"
+#include "tilewright/schedule/steps.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -76,7 +77,7 @@ bool tile_groups(Schedule& sch, const BlockShape& parts, const BlockShape& sum,
   const std::vector<LoopRef> groups =
       loops_of_axis(sch, sum.ref, plan->sum.steps[0], loops_inside(sch, sum.ref, *place));
   if (groups.empty()) return false;
-  sch.call("set_scope", parts.ref, 0, "local");
+  steps::set_scope(sch, parts.ref, {0}, "local");
   compute_sum(sch, parts, groups[0], plan->parts);
   return true;
 }

@@ -22,6 +22,7 @@
 #include "tilewright/schedule/default/cpu/panels.h"
 #include "tilewright/schedule/default/cpu/row_split.h"
 #include "tilewright/schedule/default/cpu/rules.h"
+#include "tilewright/schedule/steps.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
 
@@ -79,11 +80,10 @@ TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& 
     if (!is_used) rest.push_back(loop);
   }
   result.outer.insert(result.outer.begin(), rest.begin(), rest.end());
-  std::vector<LoopRef> columns =
-      sch.call("split", *column, Factors{None{}, plan.tile.vectors, plan.tile.lanes}).loops();
+  std::vector<LoopRef> columns = steps::split(sch, *column, {None{}, plan.tile.vectors, plan.tile.lanes});
   std::optional<LoopRef> panel_of_copy;
   if (plan.copied_panels > 1) {
-    const auto panels = sch.call("split", columns[0], Factors{None{}, plan.copied_panels}).loops();
+    const auto panels = steps::split(sch, columns[0], {None{}, plan.copied_panels});
     columns[0] = panels[0], panel_of_copy = panels[1];
   }
   if (!has_panels_inside) result.outer.push_back(columns[0]);
@@ -93,12 +93,12 @@ TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& 
   auto divide = [&](LoopRef loop) {
     const int64_t count = chunk ? 1 : num_parts(row_parts, extent_of(sch, loop));
     if (count < 2) return loop;
-    const std::vector<LoopRef> parts = sch.call("split", loop, Factors{count, None{}}).loops();
+    const std::vector<LoopRef> parts = steps::split(sch, loop, {count, None{}});
     chunk = parts[0];
     return parts[1];
   };
   auto split_rows = [&](LoopRef loop, int64_t count) {
-    const std::vector<LoopRef> rows = sch.call("split", loop, Factors{None{}, count}).loops();
+    const std::vector<LoopRef> rows = steps::split(sch, loop, {None{}, count});
     result.outer.push_back(divide(rows[0]));
     inner.push_back(rows[1]);
   };
@@ -118,9 +118,9 @@ TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& 
   }
   std::vector<LoopRef> order = result.outer;
   order.insert(order.end(), inner.begin(), inner.end());
-  sch.call("reorder", order);
+  steps::reorder(sch, order);
   if (plan.matrix)
-    sch.call("vectorize", inner.back());
+    steps::vectorize(sch, inner.back());
   else
     expand(sch, inner);
   return result;
@@ -136,7 +136,7 @@ bool needs_mask(const SumPlan& plan, int64_t num_columns) {
 }  // namespace
 
 void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumPlan& plan) {
-  sch.call("compute_at", sum.ref, place);
+  steps::compute_at(sch, sum.ref, place);
   const std::vector<LoopRef> inside = loops_inside(sch, sum.ref, place);
   std::vector<LoopRef> order, tile;
   std::optional<LoopRef> group;
@@ -145,12 +145,12 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
       if (!plan.dot || axis != plan.dot->axis) {
         order.push_back(loop);
         if (axis == plan.unrolled)
-          sch.call("unroll", loop);
+          steps::unroll(sch, loop);
         else if (plan.keeps_loops)
-          sch.call("annotate", loop, std::string(kKeepLoop), bool_imm(true));
+          steps::annotate(sch, loop, kKeepLoop, bool_imm(true));
         continue;
       }
-      const std::vector<LoopRef> parts = sch.call("split", loop, Factors{None{}, plan.dot->group}).loops();
+      const std::vector<LoopRef> parts = steps::split(sch, loop, {None{}, plan.dot->group});
       order.push_back(parts[0]);
       group = parts[1];
     }
@@ -166,22 +166,21 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
       tile.push_back(loop);
       continue;
     }
-    for (LoopRef part : sch.call("split", loop, Factors{None{}, plan.tile.lanes}).loops())
-      tile.push_back(part);
+    for (LoopRef part : steps::split(sch, loop, {None{}, plan.tile.lanes})) tile.push_back(part);
   }
   const LoopRef first = order[0], last = order.back();
   order.insert(order.end(), tile.begin(), tile.end());
   if (group) order.push_back(*group);
-  sch.call("reorder", order);
-  const BlockRef init = sch.call("decompose_reduction", sum.ref, first).block();
+  steps::reorder(sch, order);
+  const BlockRef init = steps::decompose_reduction(sch, sum.ref, first);
   expand(sch, loops_inside(sch, init, place));
   if (plan.next_panel) {
-    sch.call("annotate", last, std::string(kPrefetchPanel), imm(plan.next_panel->distance));
-    sch.call("annotate", last, std::string(kPanelRow), imm(plan.next_panel->row_bytes));
+    steps::annotate(sch, last, kPrefetchPanel, imm(plan.next_panel->distance));
+    steps::annotate(sch, last, kPanelRow, imm(plan.next_panel->row_bytes));
   }
   fetch_ahead(sch, last, plan.fetch_ahead);
   if (!group) return expand(sch, tile);
-  for (size_t n = 0; n + 1 < tile.size(); ++n) sch.call("unroll", tile[n]);
+  for (size_t n = 0; n + 1 < tile.size(); ++n) steps::unroll(sch, tile[n]);
 }
 
 namespace {
@@ -207,15 +206,14 @@ void mark_turns(Schedule& sch, const SumPlan& plan, const BlockShape& sum, const
     for (size_t place = std::max(begin, first_row); place <= end; ++place)
       turns = product(turns, extents[place]);
     if (turns > 1 && begin == end && has_rest(end)) --turns;
-    if (extents[end] > 1 && end >= first_row)
-      sch.call("annotate", loops[n], std::string(kPanelTurns), imm(turns));
+    if (extents[end] > 1 && end >= first_row) steps::annotate(sch, loops[n], kPanelTurns, imm(turns));
   }
 }
 
 // What is left of a tile of groups: vectors of lanes of groups.
 void tensorize_dots(Schedule& sch, const BlockShape& sum, const DotSum& dot) {
-  const std::vector<LoopRef> loops = sch.call("get_loops", sum.ref).loops();
-  sch.call("tensorize", loops[loops.size() - 2], dot.intrinsic);
+  const std::vector<LoopRef> loops = steps::get_loops(sch, sum.ref);
+  steps::tensorize(sch, loops[loops.size() - 2], dot.intrinsic);
 }
 
 // A copy of an operand, made in vectors of `lanes`, whose dimensions `map` rearranges.
@@ -224,15 +222,15 @@ void tensorize_dots(Schedule& sch, const BlockShape& sum, const DotSum& dot) {
 void copy_operand(Schedule& sch, const BlockShape& sum, const Buffer& buffer, int64_t lanes,
                   const IndexMap& map, std::optional<LoopRef> place, const Features& features) {
   const BlockRef copy = copy_of_operand(sch, sum, buffer);
-  if (place) sch.call("compute_at", copy, *place);
+  if (place) steps::compute_at(sch, copy, *place);
   const std::vector<LoopRef> loops = loops_inside(sch, copy, place);
   if (extent_of(sch, loops.back()) > lanes) {
-    sch.call("vectorize", sch.call("split", loops.back(), Factors{None{}, lanes}).loops().back());
+    steps::vectorize(sch, steps::split(sch, loops.back(), {None{}, lanes}).back());
   } else {
-    sch.call("vectorize", loops.back());
+    steps::vectorize(sch, loops.back());
   }
   if (!place && loops.size() > 1) parallelize(sch, loops, loops.size() - 1, features);
-  sch.call("transform_layout", copy, ArgValue{"write", 0}, map);
+  steps::transform_layout(sch, copy, steps::written_buffer(0), map);
 }
 
 // The innermost of `loops` around all panels that has several turns; nothing if there is none.
@@ -253,12 +251,12 @@ BlockRef copy_of_operand(Schedule& sch, const BlockShape& sum, const Buffer& buf
   const auto& reads = sch.state().node(sch.state()[sum.ref]).block()->reads;
   int64_t index = 0;
   while (reads[static_cast<size_t>(index)]->buffer != buffer) ++index;
-  return sch.call("cache_read", sum.ref, index, "global").block();
+  return steps::cache_read(sch, sum.ref, {index}, "global");
 }
 
 void expand(Schedule& sch, const std::vector<LoopRef>& loops) {
-  for (size_t n = 0; n + 1 < loops.size(); ++n) sch.call("unroll", loops[n]);
-  sch.call("vectorize", loops.back());
+  for (size_t n = 0; n + 1 < loops.size(); ++n) steps::unroll(sch, loops[n]);
+  steps::vectorize(sch, loops.back());
 }
 
 bool has_loops(const Schedule& sch, const BlockShape& sum, const SumPlan& plan) {

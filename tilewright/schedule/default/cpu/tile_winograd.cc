@@ -10,6 +10,7 @@
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/default/cpu/sum_plan.h"
+#include "tilewright/schedule/steps.h"
 #include "tilewright/tir/block_roles.h"
 #include "tilewright/tir/builder.h"
 
@@ -88,8 +89,8 @@ std::optional<ResultAxes> axes_of(const Parts& parts) {
 
 // `producer` in registers, at the loop over vectors of its consumer.
 void compute_in_registers(Schedule& sch, const BlockShape& producer, LoopRef place) {
-  sch.call("compute_at", producer.ref, place);
-  sch.call("set_scope", producer.ref, 0, "local");
+  steps::compute_at(sch, producer.ref, place);
+  steps::set_scope(sch, producer.ref, {0}, "local");
   expand(sch, loops_inside(sch, producer.ref, place));
 }
 
@@ -105,8 +106,8 @@ class Winograd {
     const int64_t strip_tiles = may_have_strips ? tiles_of_strip() : 0;
     const std::optional<LoopRef> strip = tile_result(strip_tiles);
     if (strip) {
-      sch_.call("compute_at", parts_.sum->ref, *strip);
-      sch_.call("compute_at", parts_.data->ref, *strip);
+      steps::compute_at(sch_, parts_.sum->ref, *strip);
+      steps::compute_at(sch_, parts_.data->ref, *strip);
     }
     transform_data(strip);
     Features one_core = features_;
@@ -122,7 +123,7 @@ class Winograd {
   // False if it is a result of the function, too.
   bool inlines_padding() {
     return parts_.padding && why_not_applied(sch_, [&](Schedule& copy) {
-                               copy.call("compute_inline", parts_.padding->ref);
+                               steps::compute_inline(copy, parts_.padding->ref);
                                return true;
                              }).empty();
   }
@@ -180,7 +181,7 @@ class Winograd {
 
   LoopRef loop_of(const BlockShape& shape, size_t axis) const {
     const std::vector<LoopRef> loops =
-        loops_of_axis(sch_, shape.ref, axis, sch_.call("get_loops", shape.ref).loops());
+        loops_of_axis(sch_, shape.ref, axis, steps::get_loops(sch_, shape.ref));
     TILEWRIGHT_CHECK(!loops.empty(), "axis {} of block {} has no loop", axis, shape.block->name_hint);
     return loops[0];
   }
@@ -194,9 +195,9 @@ class Winograd {
                   last = loop_of(result, axes_.others.back());
     const Factors row_factors =
         strip_tiles ? Factors{None{}, strip_tiles, axes_.tile} : Factors{None{}, axes_.tile};
-    const std::vector<LoopRef> rows = sch_.call("split", row, row_factors).loops();
-    const std::vector<LoopRef> columns = sch_.call("split", column, Factors{None{}, axes_.tile}).loops();
-    const std::vector<LoopRef> vectors = sch_.call("split", last, Factors{None{}, plan_.tile.lanes}).loops();
+    const std::vector<LoopRef> rows = steps::split(sch_, row, row_factors);
+    const std::vector<LoopRef> columns = steps::split(sch_, column, {None{}, axes_.tile});
+    const std::vector<LoopRef> vectors = steps::split(sch_, last, {None{}, plan_.tile.lanes});
     order.insert(order.end(), rows.begin(), rows.end() - 1);
     const size_t num_parallel = strip_tiles ? order.size() - 1 : order.size() + 1;  // strips, or tiles
     order.push_back(columns[0]);
@@ -204,7 +205,7 @@ class Winograd {
     inside = {rows.back(), columns[1], vectors[1]};
     std::vector<LoopRef> all = order;
     all.insert(all.end(), inside.begin(), inside.end());
-    sch_.call("reorder", all);
+    steps::reorder(sch_, all);
     expand(sch_, inside);
     compute_in_registers(sch_, *parts_.rows, vectors[0]);
     if (features_.num_cores > 1) order = parallelize(sch_, order, num_parallel, features_);
@@ -224,15 +225,14 @@ class Winograd {
         (is_of_tile(data, axis) ? tile : order).push_back(loop);
     }
     const LoopRef column = loops_of_axis(sch_, data.ref, *last, loops).back();
-    const std::vector<LoopRef> vectors =
-        sch_.call("split", column, Factors{None{}, plan_.tile.lanes}).loops();
+    const std::vector<LoopRef> vectors = steps::split(sch_, column, {None{}, plan_.tile.lanes});
     order.push_back(vectors[0]);
     std::vector<LoopRef> all = order;
     all.insert(all.end(), tile.begin(), tile.end());
     all.push_back(vectors[1]);
-    sch_.call("reorder", all);
-    for (LoopRef loop : tile) sch_.call("unroll", loop);
-    sch_.call("vectorize", vectors[1]);
+    steps::reorder(sch_, all);
+    for (LoopRef loop : tile) steps::unroll(sch_, loop);
+    steps::vectorize(sch_, vectors[1]);
     compute_in_registers(sch_, *parts_.inner, vectors[0]);
     if (!strip && features_.num_cores > 1) parallelize(sch_, order, order.size() - 1, features_);
   }

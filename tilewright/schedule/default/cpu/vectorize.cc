@@ -4,6 +4,7 @@
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/default/cpu/transpose.h"
 #include "tilewright/schedule/default/default.h"
+#include "tilewright/schedule/steps.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
 #include "tilewright/tir/text.h"
@@ -62,9 +63,8 @@ std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size
   if (begin == end) return loops;
   const auto first = loops.begin() + static_cast<std::ptrdiff_t>(begin),
              last = loops.begin() + static_cast<std::ptrdiff_t>(end);
-  const LoopRef fused =
-      end - begin == 1 ? *first : sch.call("fuse", std::vector<LoopRef>(first, last)).loop();
-  sch.call("parallel", fused);
+  const LoopRef fused = end - begin == 1 ? *first : steps::fuse(sch, std::vector<LoopRef>(first, last));
+  steps::parallel(sch, fused);
   *first = fused;
   loops.erase(first + 1, last);
   return loops;
@@ -94,9 +94,9 @@ std::string vectorize_innermost(Schedule& sch, const BlockShape& shape, std::vec
   const int64_t extent = extent_of(sch, loops->back());
   if (extent < kLoopCosts.least_vector) return why_too_short(sch, loops->back());
   const Factors factors{None{}, width_for(shape, extent, features)};
-  const std::vector<LoopRef> parts = sch.call("split", loops->back(), factors).loops();
+  const std::vector<LoopRef> parts = steps::split(sch, loops->back(), factors);
   loops->back() = parts[0];
-  sch.call("vectorize", parts[1]);
+  steps::vectorize(sch, parts[1]);
   return "";
 }
 
@@ -139,33 +139,31 @@ int64_t tiles_in_block(int64_t extent, int64_t size) {
 void tensorize_transposition(Schedule& sch, const TransposedTile& tile, LoopRef row, bool is_far,
                              std::vector<LoopRef>* loops, const Features& features) {
   const auto parts_of = [&](LoopRef loop) {
-    return sch
-        .call("split", loop, Factors{None{}, tiles_in_block(extent_of(sch, loop), tile.size), tile.size})
-        .loops();
+    return steps::split(sch, loop, {None{}, tiles_in_block(extent_of(sch, loop), tile.size), tile.size});
   };
   const std::vector<LoopRef> columns = parts_of(loops->back()), rows = parts_of(row);
   loops->back() = rows[0];
   loops->insert(loops->end(), {columns[0], rows[1], columns[1]});
   std::vector<LoopRef> order = *loops;
   order.insert(order.end(), {rows[2], columns[2]});
-  sch.call("reorder", order);
+  steps::reorder(sch, order);
   if (is_far) fetch_ahead(sch, rows[1], prefetch_at(features.line_bytes, features));
-  sch.call("tensorize", rows[2], tile.name());
+  steps::tensorize(sch, rows[2], tile.name());
 }
 
 // Square tiles, whose lines are read and written while they are near the core: vectors gather along the
 // innermost of `loops`, and neighbours along `row` follow each other.
 void tile_transposition(Schedule& sch, LoopRef row, int64_t num_rows, int64_t width,
                         std::vector<LoopRef>* loops) {
-  const std::vector<LoopRef> columns = sch.call("split", loops->back(), Factors{None{}, width}).loops();
-  const std::vector<LoopRef> parts = sch.call("split", row, Factors{None{}, num_rows}).loops();
+  const std::vector<LoopRef> columns = steps::split(sch, loops->back(), {None{}, width});
+  const std::vector<LoopRef> parts = steps::split(sch, row, {None{}, num_rows});
   loops->back() = columns[0];
   loops->insert(loops->end(), parts.begin(), parts.end());
   std::vector<LoopRef> order = *loops;
   order.push_back(columns[1]);
-  sch.call("reorder", order);
-  sch.call("unroll", parts[1]);
-  sch.call("vectorize", columns[1]);
+  steps::reorder(sch, order);
+  steps::unroll(sch, parts[1]);
+  steps::vectorize(sch, columns[1]);
 }
 
 void transpose(Schedule& sch, const BlockShape& shape, size_t row_axis, size_t column_axis,
@@ -196,7 +194,7 @@ std::string vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vec
   if (!is_same(sch, inner[0], loops->back())) {
     std::erase_if(*loops, [&](LoopRef loop) { return is_same(sch, loop, inner[0]); });
     loops->push_back(inner[0]);
-    sch.call("reorder", *loops);
+    steps::reorder(sch, *loops);
   }
   const Var& axis = shape.block->iter_vars[*column]->var;
   const auto strided = std::find_if(shape.loads.begin(), shape.loads.end(), [&](const BufferLoadNode* load) {
@@ -231,11 +229,10 @@ bool divides_transposition(Schedule& sch, const BlockShape& shape, std::vector<L
   const bool has_tiles = shape.extent(*column) % size == 0 && num_rows % size != 0 && num_rows >= 2 * size;
   if (!is_innermost || !has_tiles || !transpose_intrinsic(TransposedTile{size, load->dtype.str()}.name()))
     return false;
-  const std::vector<LoopRef> parts =
-      sch.call("loop_partition", rows[0], Factors{num_rows / size * size, None{}}).loops();
+  const std::vector<LoopRef> parts = steps::loop_partition(sch, rows[0], {num_rows / size * size, None{}});
   for (LoopRef part : parts) {
-    const BlockRef block = sch.call("get_child_blocks", part).blocks()[0];
-    std::vector<LoopRef> inside = sch.call("get_loops", block).loops();
+    const BlockRef block = steps::get_child_blocks(sch, part)[0];
+    std::vector<LoopRef> inside = steps::get_loops(sch, block);
     inside.erase(inside.begin(), inside.end() - 2);
     vectorize_last_axis(sch, *shape_of(sch, block), &inside, features);
   }
@@ -282,7 +279,7 @@ bool fuses_short_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRe
       !is_same(sch, outer[0], (*loops)[loops->size() - 2]))
     return false;
   loops->pop_back();
-  loops->back() = sch.call("fuse", std::vector<LoopRef>{outer[0], inner[0]}).loop();
+  loops->back() = steps::fuse(sch, std::vector<LoopRef>{outer[0], inner[0]});
   vectorize_innermost(sch, shape, loops, features);
   return true;
 }
@@ -290,11 +287,11 @@ bool fuses_short_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRe
 }  // namespace
 
 std::string vectorize_elements(Schedule& sch, const BlockShape& shape, const Features& features) {
-  std::vector<LoopRef> loops = sch.call("get_loops", shape.ref).loops();
+  std::vector<LoopRef> loops = steps::get_loops(sch, shape.ref);
   if (loops.empty()) return fmt::format("{} is one element", shape.output()->name);
   std::string why;
   if (is_flat(shape)) {
-    if (loops.size() > 1) loops = {sch.call("fuse", loops).loop()};
+    if (loops.size() > 1) loops = {steps::fuse(sch, loops)};
     why = vectorize_innermost(sch, shape, &loops, features);
     fetch_far(sch, shape, loops.back(), features);
   } else if (!fuses_short_axis(sch, shape, &loops, features) &&
@@ -335,7 +332,7 @@ int64_t num_statements(const Stmt& stmt) {
 
 bool parallelize_block(Schedule& sch, BlockRef block, const Features& features) {
   const BlockRealizeNode* realize = sch.state().node(sch.state()[block]).realize();
-  const std::vector<LoopRef> loops = sch.call("get_loops", block).loops();
+  const std::vector<LoopRef> loops = steps::get_loops(sch, block);
   int64_t work = num_statements(realize->block->body);
   size_t num_candidates = 0;
   bool is_spatial = true;
