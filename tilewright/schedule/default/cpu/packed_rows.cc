@@ -102,7 +102,7 @@ void pack_rows(Schedule& sch, const BlockShape& sum, const SumPlan& plan, const 
                const Features& features) {
   const RowDims dims = *row_dims(sum, plan);
   const BlockRef maker = place.maker ? *place.maker : copy_of_operand(sch, sum, plan.dot->row->buffer);
-  const std::optional<BlockShape> shape = shape_of(sch, maker);
+  const OrReason<BlockShape> shape = shape_of(sch, maker);
   if (place.loop) steps::compute_at(sch, maker, *place.loop);
   const std::vector<LoopRef> loops = loops_inside(sch, maker, place.loop);
   std::vector<LoopRef> order;

@@ -1,4 +1,4 @@
-// Register tiles for sums.
+// Rule tile_sum: register tiles for sums, as their plan (sum_plan.h) says.
 //
 //   for i, j, k: C[i, j] += A[i, k] * B[k, j]
 //
@@ -36,8 +36,8 @@ struct TileLoops {
   std::optional<size_t> chunk;  // the one over parts of rows, each of which takes all panels
 };
 
-// Whether a tile of rows takes all panels before the next one does: rows or results that the second cache
-// does not hold, and what is added to them, then pass by once, line after line, and panels stay near.
+// True if a tile of rows takes all panels before the next one does: rows or results that L2 does not hold,
+// and what is added to them, then pass by once, line after line, and panels stay near.
 bool are_panels_inside(const BlockShape& sum, const SumPlan& plan, const Operands& operands,
                        const BlockShape& target, const Features& features) {
   constexpr int64_t kWordBytes = 4;  // of numbers that operands are counted in
@@ -126,7 +126,7 @@ TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& 
   return result;
 }
 
-// Whether columns that are fewer than lanes are a vector with a mask.  LLVM would put 14 numbers together
+// True if columns that are fewer than lanes become a vector with a mask.  LLVM would put 14 numbers together
 // from 8, 4 and 2, and keep the other two lanes in each step (8 by 16 channels, 14 x 14 of 5 x 5 on a Zen 4:
 // 22 us, with a mask 12.5).
 bool needs_mask(const SumPlan& plan, int64_t num_columns) {
@@ -185,12 +185,13 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
 
 namespace {
 
-// Says of `loops` how many turns over the same panel each has.
+// Annotates each of `loops` with the number of its iterations that read the same panel.
 //
 // extents     of the loops as they were when loops of rows began at number `first_row`; those around have
-//             been fused since, from the first of several turns on
-void mark_turns(Schedule& sch, const SumPlan& plan, const BlockShape& sum, const std::vector<LoopRef>& loops,
-                const std::vector<int64_t>& extents, size_t first_row) {
+//             been fused since, from the first of several iterations on
+void mark_iterations(Schedule& sch, const SumPlan& plan, const BlockShape& sum,
+                     const std::vector<LoopRef>& loops, const std::vector<int64_t>& extents,
+                     size_t first_row) {
   const size_t num_merged = extents.size() - loops.size();
   size_t fused = 0;
   while (fused + 1 < loops.size() && extents[fused] == 1) ++fused;
@@ -202,15 +203,15 @@ void mark_turns(Schedule& sch, const SumPlan& plan, const BlockShape& sum, const
   };
   for (size_t n = 0; n < loops.size(); ++n) {
     const size_t begin = n <= fused ? n : n + num_merged, end = n < fused ? n : n + num_merged;
-    int64_t turns = 1;
+    int64_t iterations = 1;
     for (size_t place = std::max(begin, first_row); place <= end; ++place)
-      turns = product(turns, extents[place]);
-    if (turns > 1 && begin == end && has_rest(end)) --turns;
-    if (extents[end] > 1 && end >= first_row) steps::annotate(sch, loops[n], kPanelTurns, imm(turns));
+      iterations = product(iterations, extents[place]);
+    if (iterations > 1 && begin == end && has_rest(end)) --iterations;
+    if (extents[end] > 1 && end >= first_row) steps::annotate(sch, loops[n], kPanelTurns, imm(iterations));
   }
 }
 
-// What is left of a tile of groups: vectors of lanes of groups.
+// Puts instructions in the place of the two innermost loops of a tile: lanes, and the elements of a group.
 void tensorize_dots(Schedule& sch, const BlockShape& sum, const DotSum& dot) {
   const std::vector<LoopRef> loops = steps::get_loops(sch, sum.ref);
   steps::tensorize(sch, loops[loops.size() - 2], dot.intrinsic);
@@ -233,7 +234,7 @@ void copy_operand(Schedule& sch, const BlockShape& sum, const Buffer& buffer, in
   steps::transform_layout(sch, copy, steps::written_buffer(0), map);
 }
 
-// The innermost of `loops` around all panels that has several turns; nothing if there is none.
+// The innermost of `loops` around all panels that has several iterations; nothing if there is none.
 std::optional<LoopRef> loop_around_panels(const Schedule& sch, const BlockShape& target, size_t column,
                                           const std::vector<LoopRef>& loops) {
   const std::vector<LoopRef> of_panels = loops_of_axis(sch, target.ref, column, loops);
@@ -259,18 +260,22 @@ void expand(Schedule& sch, const std::vector<LoopRef>& loops) {
   steps::vectorize(sch, loops.back());
 }
 
-bool has_loops(const Schedule& sch, const BlockShape& sum, const SumPlan& plan) {
-  return has_loop(sch, sum.ref, plan.column) &&
-         std::any_of(plan.steps.begin(), plan.steps.end(),
-                     [&](size_t axis) { return has_loop(sch, sum.ref, axis); });
+std::optional<Reason> why_no_loops(const Schedule& sch, const BlockShape& sum, const SumPlan& plan) {
+  if (!has_loop(sch, sum.ref, plan.column))
+    return Reason(Reason::kTooSmall, "axis {} has one value, and would be that of its vectors",
+                  axis_name(sum, plan.column));
+  if (std::none_of(plan.steps.begin(), plan.steps.end(),
+                   [&](size_t axis) { return has_loop(sch, sum.ref, axis); }))
+    return Reason(Reason::kTooSmall, "each axis along which it adds has one value");
+  return std::nullopt;
 }
 
-std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
-                                    const std::optional<BlockShape>& epilogue, const SumPlan& plan,
-                                    int64_t work, const Features& features, const SumPlace& at) {
-  if (!has_loops(sch, sum, plan)) return std::nullopt;
-  const std::optional<Target> target = target_of(sch, sum, epilogue, plan.column, features);
-  if (!target) return std::nullopt;
+OrReason<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
+                               const std::optional<BlockShape>& epilogue, const SumPlan& plan, int64_t work,
+                               const Features& features, const SumPlace& at) {
+  if (const std::optional<Reason> why = why_no_loops(sch, sum, plan)) return *why;
+  const OrReason<Target> target = target_of(sch, sum, epilogue, plan.column, features);
+  if (!target) return target.reason();
   const Operands operands = operands_of(sum, plan);
   const bool is_parallel =
       features.num_cores > 1 &&
@@ -299,9 +304,9 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
     else
       panel.reset();
   }
-  // a block of rows has its turns inside (sum_plan_matrix.cc)
+  // the loops over tiles of a block of rows are inside (sum_plan_matrix.cc)
   if (plan.next_panel && !plan.has_blocks())
-    mark_turns(sch, plan, sum, outer, extents, loops.num_before_rows);
+    mark_iterations(sch, plan, sum, outer, extents, loops.num_before_rows);
   if (!plan.matrix) fetch_added(sch, sum, *target, plan, outer, features);
   const LoopRef place = outer.back();
   std::optional<LoopRef> rows_place;
@@ -324,19 +329,12 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
   return place;
 }
 
-bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
-              const Features& features, const SumPlace& at) {
-  const std::optional<SumPlan> plan = plan_sum(sum, features, false, std::nullopt, at.why);
-  if (!plan) return false;
-  const bool is_applied =
-      tile_by_plan(sch, sum, epilogue, *plan, sum.num_instances(), features, at).has_value();
-  if (!is_applied && at.why)
-    *at.why = has_loops(sch, sum, *plan)
-                  ? fmt::format("block {} does not take its results one by one, in their order",
-                                epilogue->block->name_hint)
-                  : fmt::format("axis {}, or each axis along which it adds, has one value",
-                                axis_name(sum, plan->column));
-  return is_applied;
+std::optional<Reason> tile_sum(Schedule& sch, const BlockShape& sum,
+                               const std::optional<BlockShape>& epilogue, const Features& features,
+                               const SumPlace& at) {
+  const OrReason<SumPlan> plan = plan_sum(sum, features);
+  if (!plan) return plan.reason();
+  return tile_by_plan(sch, sum, epilogue, *plan, sum.num_instances(), features, at).why_not();
 }
 
 }  // namespace tilewright::schedule
