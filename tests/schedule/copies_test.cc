@@ -438,7 +438,7 @@ TEST(CacheWrite, BlocksInABranchAreRefused) {
       "              ^^^^^^^^^^^^\n   8 |                     vj = T.axis.spatial(7, j)");
 }
 
-TEST(Parallel, ABufferWrittenInABranchIsNoTurnsOwn) {
+TEST(Parallel, ABufferWrittenInABranchBelongsToNoIteration) {
   check_refused(
       kOnlyInTheFirstTurn, [](Schedule& sch) { sch.call("parallel", sch.call("get_loops", "C").loops()[0]); },
       R"(

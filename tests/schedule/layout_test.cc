@@ -46,8 +46,8 @@ TEST(TransformLayout, PaddingHoldsTheValue) {
   )");
 }
 
-// Of int64, as operators of graphs are; the layout, the first block and what the second reads are to be
-// given.
+// Indices of int64, as operators of graphs are; the layout, the first block and what the second reads are to
+// be given.
 std::string wide_chain(std::string_view shape, std::string_view write, std::string_view read) {
   return fmt::format(R"(
     @T.prim_func
