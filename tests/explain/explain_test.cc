@@ -1,4 +1,4 @@
-// What is said of kernels whose times and work are known.
+// Explanations of kernels whose times and work are known.
 #include "tilewright/explain/explain.h"
 
 #include <gmock/gmock.h>
@@ -11,6 +11,7 @@
 
 namespace tilewright::explain {
 namespace {
+using schedule::Reason;
 using testing::HasSubstr;
 
 tir::PrimFunc parse(const std::string& text) {
@@ -96,8 +97,10 @@ TEST(Explain, ABandwidthThatIsTheLimit) {
   Peaks narrow = kFast;
   narrow.levels[0].bytes_per_s = 1e12;
   EXPECT_EQ(report_of(kTriangle, narrow).limit, "L1 bandwidth");
-  ASSERT_EQ(report.attempts.size(), 1u);
-  EXPECT_EQ(report.attempts[0].rule, "vectorize");
+  const auto vectors = std::find_if(report.attempts.begin(), report.attempts.end(),
+                                    [](const schedule::Attempt& each) { return each.rule == "vectorize"; });
+  ASSERT_NE(vectors, report.attempts.end());
+  EXPECT_TRUE(vectors->is_applied());
   EXPECT_THAT(report.trace, HasSubstr("sch.vectorize("));
 }
 
@@ -187,7 +190,9 @@ Explanation made_up() {
   product.limit = "arithmetic";
   product.least_seconds = 5e-4;
   product.vector_use = 0.25;
-  product.attempts = {{"T_matmul", "inline", "it is a reduction"}, {"T_matmul", "tile_sum", ""}};
+  product.attempts = {{"T_matmul", "inline", Reason(Reason::kRefused, "it is a reduction")},
+                      {"T_matmul", "tile_winograd", Reason(Reason::kOther, "it is a product")},
+                      {"T_matmul", "tile_sum", {}}};
   product.trace = "sch.split(l1, [4, 2])\n";
   product.next = "make it faster";
   product.gain_seconds = 3e-4;
@@ -225,7 +230,8 @@ product<1>
 
 TEST(Explain, TextOfWhatRulesLeave) {
   Explanation scheduled = made_up();
-  scheduled.kernels[0].attempts = {{"product", "any", "loop i is not a plain serial loop"}};
+  scheduled.kernels[0].attempts = {
+      {"product", "any", Reason(Reason::kForm, "loop i is not a plain serial loop")}};
   EXPECT_THAT(to_text(scheduled), HasSubstr("\n  rules   none: loop i is not a plain serial loop\n"));
 }
 
@@ -324,15 +330,20 @@ TEST(Advice, SizesThatAreNotKnown) {
 
 TEST(Advice, FollowsFromTheReason) {
   KernelReport kernel = kernel_of(1e-3, 1e3, 1e3);
-  kernel.attempts = {{"Y", "vectorize", "the extent of loop i, n, is known only at run time"}};
+  kernel.attempts = {
+      {"Y", "vectorize", Reason(Reason::kOpenExtent, "the extent of loop i, n, is known only at run time")}};
   EXPECT_EQ(
       judged(kernel, kSlow).next,
       "no rule took block Y (vectorize: the extent of loop i, n, is known only at run time): fix the size "
       "when it is compiled");
-  kernel.attempts = {{"Y", "vectorize", "Y is one element"}, {"Y", "parallel", ""}};
+  kernel.attempts = {{"Y", "vectorize", Reason(Reason::kTooSmall, "Y is one element")},
+                     {"Y", "parallel", {}}};
   EXPECT_EQ(judged(kernel, kSlow).next,
             "no rule took block Y (vectorize: Y is one element): schedule it by hand");
-  kernel.attempts = {{"main", "any", "loop i is not a plain serial loop"}};
+  kernel.attempts = {{"Y", "tile_attention", Reason(Reason::kOther, "no block has a role")},
+                     {"Y", "parallel", Reason(Reason::kTooSmall, "it runs about 7 statements")}};
+  EXPECT_EQ(judged(kernel, kSlow).next, "try other tiles: sizes, order of loops, unrolling");
+  kernel.attempts = {{"main", "any", Reason(Reason::kForm, "loop i is not a plain serial loop")}};
   EXPECT_EQ(judged(kernel, kSlow).next, "try other tiles: sizes, order of loops, unrolling");
 }
 

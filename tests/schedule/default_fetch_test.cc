@@ -1,4 +1,4 @@
-// Which lines the rules fetch ahead.
+// The lines that rules fetch ahead.
 #include <gmock/gmock.h>
 
 #include "default_testing.h"
@@ -141,8 +141,8 @@ TEST(TileSum, FetchesAheadWhatItStreams) {
   EXPECT_FALSE(fetches(127, 4095));  // many tiles read each vector
 }
 
-// What is added to the sums of a tile, C = sum + D: its rows to come are fetched by the tile before, but not
-// where they stay near, nor what is the same for all rows.
+// D of C = sum + D, which is added to the sums of a tile: its rows to come are fetched by the tile before,
+// but not where they stay near, nor what is the same for all rows.
 TEST(TileSum, FetchesWhatItAdds) {
   const auto text = [](std::string_view added, int64_t l2_bytes) {
     const Features features{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = l2_bytes};

@@ -1,4 +1,4 @@
-// What tests of the rules that schedule plain functions share.
+// Shared by tests of the rules that schedule plain functions.
 #pragma once
 #include <string>
 #include <vector>
@@ -27,6 +27,18 @@ inline IRModule scheduled(std::string_view text, const Features& features,
   EXPECT_FALSE(first_mismatch(loaded.module(), sch.module()));
   if (attempts) *attempts = std::move(found);
   return sch.module();
+}
+
+/// A line for each attempt of `attempts` that concerns its block: "block | rule | reason", without the reason
+/// where the rule was applied.
+inline std::string text_of(const std::vector<Attempt>& attempts) {
+  std::string text;
+  for (const Attempt& each : attempts) {
+    if (each.concerns_block())
+      text += fmt::format("{} | {}{}\n", each.block, each.rule,
+                          each.is_applied() ? "" : " | " + each.reason->text);
+  }
+  return text;
 }
 
 /// A product of rows x terms by terms x columns.

@@ -1,4 +1,4 @@
-// What a schedule tells of its program.
+// A schedule's view of its program.
 #include "tilewright/schedule/describe.h"
 
 #include "schedule_testing.h"

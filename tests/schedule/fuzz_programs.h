@@ -1,4 +1,4 @@
-// What the schedule fuzzer runs: small programs of many kinds, of odd and prime lengths.
+// The programs of the schedule fuzzer: small programs of many kinds, of odd and prime lengths.
 #pragma once
 #include <string_view>
 

@@ -1,4 +1,4 @@
-// What a refusal says would be accepted, is accepted.
+// A call that a refusal offers is accepted.
 #include "schedule_testing.h"
 
 namespace tilewright::schedule {

@@ -50,7 +50,7 @@ TEST(OwnSum, IsDecomposedAndReordered) {
   });
 }
 
-// What it was before is no sum of its own.
+// Without an init, a block that reads what it writes is no sum.
 TEST(OwnSum, IsNoneWithoutAnInit) {
   check_refused(
       R"(

@@ -1,4 +1,4 @@
-// What a step gave, asked for as something else.
+// The result of a step, asked for as something else.
 #include "schedule_testing.h"
 #include "tilewright/support/error.h"
 

@@ -27,7 +27,7 @@ void check_schedule(std::string_view before, const Steps& steps, std::string_vie
 /// failed.
 void check_refused(std::string_view before, const Steps& steps, std::string_view expected);
 
-/// Whether two modules compute the same: every function is run by the interpreter on equal random arguments.
+/// True if two modules compute the same: every function is run by the interpreter on equal random arguments.
 /// `options` are for `b`.
 void expect_same_numbers(const IRModule& a, const IRModule& b, uint64_t seed = 0,
                          const analysis::InterpretOptions& options = {});

@@ -79,20 +79,31 @@ TEST(Rules, ARefusalIsTheReasonAndChangesNothing) {
   const auto refuses = [](Schedule& copy) {
     copy.call("get_block", "B");
     throw Unsupported("loop {} is too long", "i").help("shorten it");
-    return true;
+    return std::optional<Reason>();
   };
-  EXPECT_EQ(why_not_applied(sch, refuses), "loop i is too long");
-  EXPECT_EQ(why_not_applied(sch, [](Schedule&) { return false; }), "the block has another form");
+  const std::optional<Reason> refused = try_rule(sch, refuses);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->kind, Reason::kRefused);
+  EXPECT_EQ(refused->text, "loop i is too long");
+  const std::optional<Reason> small = try_rule(sch, [](Schedule& copy) {
+    copy.call("get_block", "B");
+    return Reason{Reason::kTooSmall, "{} has {} values", "i", 8};
+  });
+  ASSERT_TRUE(small);
+  EXPECT_EQ(small->kind, Reason::kTooSmall);
+  EXPECT_EQ(small->text, "i has 8 values");
   EXPECT_EQ(sch.module(), before);
   EXPECT_TRUE(sch.trace().steps.empty());
-  EXPECT_EQ(why_not_applied(sch, [](Schedule& copy) { return copy.call("get_block", "B"), true; }), "");
+  EXPECT_FALSE(try_rule(sch, [](Schedule& copy) { return copy.call("get_block", "B"), std::nullopt; }));
   EXPECT_EQ(sch.trace().steps.size(), 1u);
 }
 
 TEST(Rules, ABugOfOursComesThrough) {
   Schedule sch(module_of(kCopy));
-  const auto is_broken = [](Schedule&) -> bool { throw InternalError("the tree has two roots"); };
-  EXPECT_EQ(error_of([&] { why_not_applied(sch, is_broken); }),
+  const auto is_broken = [](Schedule&) -> std::optional<Reason> {
+    throw InternalError("the tree has two roots");
+  };
+  EXPECT_EQ(error_of([&] { try_rule(sch, is_broken); }),
             "internal error: the tree has two roots\n"
             "help: this is a bug in tilewright; please report it with the script that shows it");
 }

@@ -33,7 +33,7 @@ std::vector<double> time_calls(const runtime::vm::VirtualMachine& machine,
   return seconds;
 }
 
-// Whether a rule gave the block its schedule.
+// True if a rule gave the block its schedule.
 bool is_taken(const std::string& block, const std::vector<schedule::Attempt>& attempts) {
   return std::any_of(attempts.begin(), attempts.end(), [&](const schedule::Attempt& attempt) {
     return attempt.block == block && attempt.rule != "inline" && attempt.rule != "parallel" &&
@@ -41,7 +41,7 @@ bool is_taken(const std::string& block, const std::vector<schedule::Attempt>& at
   });
 }
 
-/// What to try, and the time that it leaves, if that can be said.
+/// Something to try, and the time that it leaves, if that can be said.
 struct Advice {
   std::string text;
   std::optional<double> seconds;
@@ -49,15 +49,15 @@ struct Advice {
 
 // Calls shorter than this are as much entering and leaving as work.
 constexpr double kShortCall = 2e-6;
-// Of what the machine can do: more than this is as good as it gets.
+// The share of what the machine can do from which on a kernel is as good as it gets.
 constexpr double kGood = 0.8;
 // More than so many times the peak is no machine that was slower when it was measured, but a wrong count.
 constexpr double kMostRaise = 2, kMostRaiseOfBusy = 4;
 
-// What can be done about a rule that does not apply.
+// A way to make a rule apply, or to do without it.
 std::string remedy_for(const schedule::Attempt& attempt) {
-  return attempt.reason.find(schedule::kOpenExtent) != std::string::npos ? "fix the size when it is compiled"
-                                                                         : "schedule it by hand";
+  return attempt.reason->kind == schedule::Reason::kOpenExtent ? "fix the size when it is compiled"
+                                                               : "schedule it by hand";
 }
 
 std::vector<Advice> all_advice(const KernelReport& kernel, const Peaks& peaks, int vector_lanes) {
@@ -69,11 +69,12 @@ std::vector<Advice> all_advice(const KernelReport& kernel, const Peaks& peaks, i
     return is_limit_known ? std::optional(std::max(kernel.least_seconds / kGood, expected)) : std::nullopt;
   };
   for (const schedule::Attempt& attempt : kernel.attempts) {
-    if (attempt.is_applied() || attempt.rule == "inline" || attempt.rule == schedule::kAnyRule ||
+    if (attempt.is_applied() || !attempt.concerns_block() || attempt.rule == "inline" ||
+        attempt.rule == "parallel" || attempt.rule == schedule::kAnyRule ||
         is_taken(attempt.block, kernel.attempts))
       continue;
     list.push_back({fmt::format("no rule took block {} ({}: {}): {}", attempt.block, attempt.rule,
-                                attempt.reason, remedy_for(attempt)),
+                                attempt.reason->text, remedy_for(attempt)),
                     at_best(0)});
   }
   if (peaks.num_threads > 1 && each > 10 * kShortCall && !kernel.is_parallel)
@@ -147,7 +148,7 @@ std::optional<LeastTimes> least_times(const KernelReport& kernel, const Peaks& p
   return LeastTimes{level, *time.flops / peaks.of(kernel.arithmetic), time.bytes / level.bytes_per_s};
 }
 
-// What bounds the kernel.
+// Sets the limit of the kernel, and the least time that it allows.
 void find_limit(KernelReport& kernel, const Peaks& peaks) {
   const std::optional<LeastTimes> least = least_times(kernel, peaks);
   if (!least) return;
@@ -159,7 +160,7 @@ void find_limit(KernelReport& kernel, const Peaks& peaks) {
   kernel.limit = least->arithmetic >= least->bytes ? "arithmetic" : kernel.level + " bandwidth";
 }
 
-// What a scheduled kernel multiplies with: dot products or matrix tiles if it has any.
+// The instructions that a scheduled kernel multiplies with: dot products or matrix tiles if it has any.
 Arithmetic arithmetic_of(const tir::PrimFunc& scheduled) {
   Arithmetic found = Arithmetic::kVectors;
   const auto take = [&](DataType sum) { found = sum.is_float() ? Arithmetic::kBfloat16 : Arithmetic::kInt8; };
@@ -187,7 +188,7 @@ std::optional<double> vector_use(const tir::PrimFunc& plain, const tir::PrimFunc
   return std::min(1.0, static_cast<double>(*flops) / static_cast<double>(*lanes));
 }
 
-// What the schedule of a kernel, which `plain` was given, says of it.
+// Sets what the schedule, which was made of `plain`, says of the kernel.
 void take_schedule(KernelReport& kernel, int64_t vector_bytes, const driver::KernelSchedule& schedule,
                    const tir::PrimFunc& plain) {
   kernel.is_packed = false;
@@ -210,7 +211,7 @@ tir::PrimFunc function_of(const ir::IRModule& module, const std::string& name) {
   return func;
 }
 
-// A tensor for the parameter, with numbers that no arithmetic turns into special ones.
+// A tensor for the parameter, with numbers that no arithmetic makes infinite or NaN.
 runtime::Value argument_for(const tir::PrimFunc& func, size_t place) {
   const tir::Buffer& buffer = func->buffers[place];
   if (!buffer)

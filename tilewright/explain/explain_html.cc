@@ -176,13 +176,14 @@ std::string row(const KernelReport& kernel, size_t place) {
 std::string details(const KernelReport& kernel, size_t place) {
   std::string rules;
   for (const schedule::Attempt& attempt : kernel.attempts) {
+    if (!attempt.concerns_block()) continue;
     if (attempt.rule == schedule::kAnyRule) {
-      rules += fmt::format("<li>none: {}</li>\n", escaped(attempt.reason));
+      rules += fmt::format("<li>none: {}</li>\n", escaped(attempt.reason->text));
       continue;
     }
     rules += fmt::format("<li>{}{} on block {}{}</li>\n", attempt.is_applied() ? "" : "not ",
                          escaped(attempt.rule), escaped(attempt.block),
-                         attempt.is_applied() ? "" : ": " + escaped(attempt.reason));
+                         attempt.is_applied() ? "" : ": " + escaped(attempt.reason->text));
   }
   const std::string gain =
       kernel.gain_seconds > 0 ? fmt::format("; that may save {}", seconds_text(kernel.gain_seconds)) : "";

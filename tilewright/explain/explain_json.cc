@@ -33,7 +33,8 @@ Json json_of(const KernelReport& kernel) {
     attempts.push_back({{"block", attempt.block},
                         {"rule", attempt.rule},
                         {"applied", attempt.is_applied()},
-                        {"reason", attempt.reason}});
+                        {"reason", attempt.is_applied() ? "" : attempt.reason->text},
+                        {"kind", attempt.is_applied() ? "" : name_of(attempt.reason->kind)}});
   const bool is_known = !kernel.limit.empty();
   return {{"name", time.name},
           {"calls", time.num_calls},

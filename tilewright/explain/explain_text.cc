@@ -55,13 +55,14 @@ std::string details_of(const KernelReport& kernel) {
                         seconds_text(time.seconds));
   }
   for (const schedule::Attempt& attempt : kernel.attempts) {
+    if (!attempt.concerns_block()) continue;
     if (attempt.rule == schedule::kAnyRule) {
-      text += fmt::format("  rules   none: {}\n", attempt.reason);
+      text += fmt::format("  rules   none: {}\n", attempt.reason->text);
       continue;
     }
     text += attempt.is_applied() ? fmt::format("  rule    {} on block {}\n", attempt.rule, attempt.block)
                                  : fmt::format("  rule    not {} on block {}: {}\n", attempt.rule,
-                                               attempt.block, attempt.reason);
+                                               attempt.block, attempt.reason->text);
   }
   text += "  next    " + kernel.next;
   if (kernel.gain_seconds > 0) text += fmt::format("; that may save {}", seconds_text(kernel.gain_seconds));

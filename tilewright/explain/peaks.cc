@@ -159,8 +159,8 @@ Probe bandwidth_probe(int threads, int lanes, int64_t num_bytes) {
                     static_cast<double>(threads * rounds * groups * group * 4));
 }
 
-// Of the last cache, 0 if there is none.  Virtual machines tell of one that many of them share: more than
-// this is not to be counted on.
+// The bytes of the last cache, 0 if there is none.  Virtual machines tell of one that many of them share:
+// more than this is not to be counted on.
 int64_t l3_bytes() {
   constexpr long kMost = 32L << 20;
   return std::clamp(sysconf(_SC_LEVEL3_CACHE_SIZE), 0L, kMost);
@@ -248,7 +248,7 @@ Peaks peaks_of(const std::string& text) {
   return peaks;
 }
 
-// Of what the figures depend on.
+// A hash of what the figures depend on.
 Hash128 cache_key(const driver::Generator& generator) {
   Hasher hasher;
   hasher.add("peaks 2")

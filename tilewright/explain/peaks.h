@@ -14,7 +14,7 @@ struct MemoryLevel {
   double bytes_per_s = 0;  // that all threads together can read
 };
 
-/// What multiplies and adds.
+/// The instructions that multiply and add.
 enum class Arithmetic {
   kVectors,   // multiply-adds of float32 in the widest vectors
   kBfloat16,  // dot product instructions (T.dot_add) of bfloat16
@@ -46,9 +46,9 @@ Peaks peaks_of_machine(bool again = false);
 /// Keeps the peaks, which kernels may have raised, for other processes, if they are steady.
 void keep(const Peaks& peaks);
 
-/// Whether several of the samples are as fast as the fastest, but for a twentieth.
+/// True if several of the samples are as fast as the fastest, but for a twentieth.
 bool are_steady(std::vector<double> speeds);
-/// What the next level gives a cache gives, too: none is slower than the level behind it.
+/// Makes no cache slower than the level behind it: it gives at least what that gives.
 void put_levels_in_order(Peaks* peaks);
 
 }  // namespace tilewright::explain

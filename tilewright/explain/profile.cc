@@ -131,7 +131,7 @@ double bytes_of(const DLTensor& tensor) {
   return count;
 }
 
-/// What was seen of one kernel.
+/// The calls of one kernel.
 struct Seen {
   KernelTime kernel;
   std::vector<double> seconds_of_round;

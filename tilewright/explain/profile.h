@@ -1,4 +1,4 @@
-// What the kernels of a model take, measured call by call.
+// The time of each kernel of a model, measured call by call.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tilewright::explain {
 
-/// What one kernel took of each call of the function.
+/// The part of one kernel in a call of the function.
 struct KernelTime {
   std::string name;
   int64_t num_calls = 0;            // in one call of the function

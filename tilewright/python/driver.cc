@@ -111,11 +111,12 @@ void bind_build(nb::module_& m) {
     options.check_bounds = check_bounds;
     return driver::build(module, target, options);
   });
-  // [(block, rule, reason)] of the rules that did not apply
+  // [(block, rule, reason)] of the rules that did not apply, without those for other computations
   m.def("schedule_by_rules", [](schedule::Schedule& sch, const ir::Target& target) {
     nb::list rejections;
     for (const schedule::Attempt& each : driver::schedule_by_rules(sch, target))
-      if (!each.is_applied()) rejections.append(nb::make_tuple(each.block, each.rule, each.reason));
+      if (!each.is_applied() && each.concerns_block())
+        rejections.append(nb::make_tuple(each.block, each.rule, each.reason->text));
     return rejections;
   });
   m.def("explain", [](const schedule::Schedule& sch, const std::string& name, const ir::Target& target) {

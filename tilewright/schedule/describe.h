@@ -1,4 +1,4 @@
-// What a schedule knows of its program, for people and tools: the tree of loops and blocks with the handles
+// A schedule's view of its program, for people and tools: the tree of loops and blocks with the handles
 // that point into it, which blocks depend on which, what is proved of a block.
 #pragma once
 #include <string>
@@ -17,10 +17,11 @@ std::string tree_text(const State& state);
 struct Dependence {
   std::string from, to, kind, buffer;
 };
-/// Those between the blocks directly inside of `scope`, by buffers as a whole, in program order.
+/// The dependences between the blocks directly inside of `scope`, by buffers as a whole, in program order.
 std::vector<Dependence> dependences_of(const State& state, NodeId scope);
 
-/// What steps ask of a block, with the reason why it does not hold, or nothing where it does.
+/// The conditions that steps check on a block, each with the reason why it does not hold, or nothing where it
+/// does.
 std::vector<std::pair<std::string, std::string>> properties_of(const State& state, NodeId block);
 
 }  // namespace tilewright::schedule

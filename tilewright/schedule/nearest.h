@@ -1,4 +1,4 @@
-// What would be accepted in the place of a step that was refused.
+// Finds calls that would be accepted in the place of a step that was refused.
 #pragma once
 #include "tilewright/schedule/core/primitive.h"
 

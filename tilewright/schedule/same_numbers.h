@@ -8,7 +8,7 @@
 namespace tilewright::schedule {
 using namespace ir;
 
-/// What was compared.
+/// The extent of a comparison.
 struct Compared {
   struct Sample {
     std::string function;

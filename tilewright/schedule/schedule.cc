@@ -54,7 +54,7 @@ constexpr uint64_t kMaxSeed = (uint64_t{1} << 31) - 1;
 // Loops are cut and moved on purpose, so an axis need not have its loop's range.
 constexpr analysis::VerifyOptions kVerifyOptions{.axes_match_loops = false};
 
-// What a step has made: the tree fits the program, and the program is well formed.
+// Checks the result of a step: the tree fits the program, and the program is well formed.
 void verify_step(const State& state) {
   state.verify_tree();
   try {
@@ -66,7 +66,7 @@ void verify_step(const State& state) {
   }
 }
 
-// What becomes a node: sampled values are numbers in it.
+// `value` as it goes into a node: sampled values are numbers in it.
 ArgValue with_numbers(const State& state, const ArgValue& value) {
   if (const auto* sampled = value.as<ExprRef>()) return state[*sampled];
   const auto* list = value.as<ArgValue::List>();

@@ -3,6 +3,7 @@
 //   BlockRef block = sch.call("get_block", "Y").block();
 //   auto [i, j, k] = sch.call("get_loops", block).loops<3>();
 //   auto [j0, j1] = sch.call("split", j, Factors{None{}, int64_t{4}}).loops<2>();
+// steps.h has the same as functions with types.
 // A copy is independent, understands the same handles and shares all IR.
 #pragma once
 #include <array>
@@ -14,7 +15,7 @@ namespace tilewright::schedule {
 
 using Factors = std::vector<Factor>;
 
-/// What a primitive gave back.
+/// The result of a primitive.
 struct Result {
   ArgValue value;
   BlockRef block() const { return one<BlockRef>("a block"); }
@@ -101,13 +102,13 @@ class Schedule {
   /// A copy whose samples are drawn from `seed`.
   Schedule fork(uint64_t seed) const;
 
-  /// What a handle stands for now.  Raise UserError when it is stale.
+  /// The loop, block or value that a handle stands for now.  Raise UserError when it is stale.
   For get(LoopRef loop) const;
   Block get(BlockRef block) const;
   int64_t get(ExprRef expr) const;
   /// From now on the handle is none of this schedule.  Raises UserError if it is none, or stale.
   void forget(const ArgValue& handle);
-  /// Whether the loop or block of a handle still exists.
+  /// True if the loop or block of a handle still exists.
   bool is_alive(PlaceRef place) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a schedule has done, step by step: printed as Python, saved as JSON, replayed on another module.
+// The steps of a schedule, one by one: printed as Python, saved as JSON, replayed on another module.
 #pragma once
 #include "tilewright/schedule/core/primitive.h"
 

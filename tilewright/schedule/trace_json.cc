@@ -1,7 +1,8 @@
 // The trace as JSON text:
-//   {"tilewright_trace": 1, "steps": [{"primitive": "split", "args": {"loop": {"loop": 2}, "factors": [null,
-//   4]},
-//                                      "result": [{"loop": 4}, {"loop": 5}]}]}
+//   {"tilewright_trace": 1,
+//    "steps": [{"primitive": "split",
+//               "args": {"loop": {"loop": 2}, "factors": [null, 4]},
+//               "result": [{"loop": 4}, {"loop": 5}]}]}
 #include <nlohmann/json.hpp>
 
 #include "tilewright/ir/services.h"

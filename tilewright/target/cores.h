@@ -1,4 +1,4 @@
-// What manuals say of processor cores, by the names that LLVM gives them.
+// Figures of processor cores from manuals, by the names that LLVM gives them.
 #pragma once
 #include <algorithm>
 #include <cstdint>

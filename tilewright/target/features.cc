@@ -115,7 +115,7 @@ std::string source_of_width(const Processor& processor, const ir::Target& target
   return core ? std::string(core->source) : "the manual of " + processor.cpu;
 }
 
-// What code may name and which of its accesses are instructions.
+// Sets the registers that code may name, and which of its accesses are instructions.
 void set_vectors(const Processor& processor, const ir::Target& target, Builder* builder) {
   using F = Features;
   const std::string& triple = processor.triple;
@@ -134,9 +134,9 @@ void set_vectors(const Processor& processor, const ir::Target& target, Builder* 
   // codegen/llvm/lane_products.h
   if (has_wide_sve) builder->set(&F::steps_in_registers, int64_t{4}, source);
   builder->set(&F::has_masks, has_masks, source);
-  // Those of AMD, which alone have sse4a, have fewer places for lines under way than they lose by it (layer
-  // norm of 4096 x 1024 on a Zen 4: 1,090 us, with it 1,390; on a Xeon rows of numpy's arrays 2,200, with
-  // it 1,400)
+  // AMD's cores, which alone have sse4a, have few places for lines under way, and lose more than they gain
+  // (layer norm of 4096 x 1024 on a Zen 4: 1,090 us, with it 1,390; on a Xeon rows of numpy's arrays 2,200,
+  // with it 1,400)
   if (is_x86) builder->set(&F::fetches_writes, !processor.has("sse4a"), source);
 }
 
@@ -163,7 +163,7 @@ void set_rates(const Rates& rates, const std::string& source, Builder* builder) 
              Rates::fields());
 }
 
-// What the manual of the core says, and the rates that it leaves out as LLVM has them.
+// The figures of the core's manual, and LLVM's rates where it gives none.
 void set_core(const Processor& processor, Builder* builder) {
   const Core* core = find_core(processor.cpu);
   const std::optional<Rates> rates = core ? core->rates(processor.vector_bits) : std::nullopt;

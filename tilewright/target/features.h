@@ -1,5 +1,5 @@
-// What a machine can do, and how fast: the one description that schedules, lowering, code generation and
-// explain compute from.
+// The one description of a machine, what it can do and how fast, from which schedules, lowering, code
+// generation and explain compute.
 #pragma once
 #include <cstdint>
 #include <map>

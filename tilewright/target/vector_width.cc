@@ -45,14 +45,14 @@ bool is_riscv(const Processor& processor) { return processor.triple.starts_with(
 bool has_sve(const Processor& processor) { return is_aarch64(processor) && processor.has("sve"); }
 bool has_rvv(const Processor& processor) { return is_riscv(processor) && processor.has("zvl128b"); }
 
-// What the features zvl128b, zvl256b, ... of RISC-V promise.
+// The width that the features zvl128b, zvl256b, ... of RISC-V promise.
 int64_t promised_bits(const Processor& processor) {
   int64_t bits = kLeastBits;
   while (bits < kMostBits && processor.has(fmt::format("zvl{}b", 2 * bits))) bits *= 2;
   return bits;
 }
 
-// What -vector-width says, which the registers must be able to have.
+// The width that -vector-width gives, which the registers must be able to have.
 int64_t wanted_bits(const Processor& processor, const ir::Target& target) {
   const int64_t bits = target->attrs.get_int("vector-width", 0);
   if (bits < kLeastBits || bits > kMostBits || !std::has_single_bit(static_cast<uint64_t>(bits)))

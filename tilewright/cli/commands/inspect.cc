@@ -144,8 +144,8 @@ std::string text_of(const driver::KernelSchedule& kernel) {
   std::string text = fmt::format("# {}\n{}", kernel.function, kernel.trace.str());
   if (!text.ends_with("\n")) text += "\n";
   for (const schedule::Attempt& each : kernel.attempts) {
-    if (!each.is_applied())
-      text += fmt::format("# not {} for block {}: {}\n", each.rule, each.block, each.reason);
+    if (!each.is_applied() && each.concerns_block())
+      text += fmt::format("# not {} for block {}: {}\n", each.rule, each.block, each.reason->text);
   }
   return text;
 }
@@ -154,7 +154,10 @@ Json schedule_json(const driver::KernelSchedule& kernel) {
   Json rejections = Json::array();
   for (const schedule::Attempt& each : kernel.attempts) {
     if (!each.is_applied())
-      rejections.push_back({{"block", each.block}, {"rule", each.rule}, {"reason", each.reason}});
+      rejections.push_back({{"block", each.block},
+                            {"rule", each.rule},
+                            {"reason", each.reason->text},
+                            {"kind", name_of(each.reason->kind)}});
   }
   return {{"kernel", kernel.function},
           {"trace", Json::parse(kernel.trace.save_json())},

@@ -213,7 +213,7 @@ std::vector<NodeId> blocks_beside(const State& state, NodeId scope, NodeId id) {
 
 namespace {
 
-// Whether `block` is among blocks_beside(scope, id).
+// True if `block` is among blocks_beside(scope, id).
 bool is_beside(const State& state, NodeId block, NodeId scope, NodeId id) {
   if (block != id && state.is_inside(id, block)) return false;
   NodeId around = state.scope_of(block);

@@ -1,4 +1,4 @@
-// What blocks read and write, seen from the loops around them.
+// The memory that blocks read and write, seen from the loops around them.
 // Regions are those that blocks declare, which the verifier has compared with their bodies.
 #pragma once
 #include "tilewright/arith/int_set.h"
@@ -22,13 +22,13 @@ BufferRegion without_loads(const BufferRegion& region);
 
 /// The accesses of a block, without_loads; the implicit read of a reduction counts as update.
 std::vector<Access> accesses_of(const State& state, NodeId block);
-/// Whether one of them is to `buffer` or what shares its memory, without working them out.
+/// True if one of them is to `buffer` or what shares its memory, without working them out.
 bool has_access(const State& state, NodeId block, const Buffer& buffer);
 /// The accesses of the outermost blocks in `id`, which may itself be a block.
 std::vector<Access> accesses_below(const State& state, NodeId id);
-/// Whether two buffers may share memory.
+/// True if two buffers may share memory.
 bool may_alias(const Buffer& a, const Buffer& b);
-/// Whether `expr` loads from memory that `buffer` may share.
+/// True if `expr` loads from memory that `buffer` may share.
 bool loads_from(const PrimExpr& expr, const Buffer& buffer);
 
 /// All loops around `block` that are strictly inside of `outer`, outermost first.
@@ -45,23 +45,23 @@ arith::IntervalRegion relaxed_unguarded(const State& state, const Access& access
 /// come after.
 std::vector<NodeId> producers_of(const State& state, NodeId block);
 std::vector<NodeId> consumers_of(const State& state, NodeId block);
-/// Those loops and blocks of `ids` that are inside of `around`, and what is between, in program order: each
+/// The loops and blocks of `ids` that are inside of `around`, and what is between, in program order: each
 /// before what is inside of it.
 std::vector<NodeId> with_ways_to(const State& state, NodeId around, std::span<const NodeId> ids);
 /// All blocks inside of `scope` in program order; those that hold `id` are opened, so that `id` and all
 /// beside it is met.
 std::vector<NodeId> blocks_beside(const State& state, NodeId scope, NodeId id);
-/// Those of them that may access `buffer` (has_access).
+/// The accesses among them that may be to `buffer` (has_access).
 std::vector<NodeId> users_beside(const State& state, NodeId scope, const Buffer& buffer, NodeId id = kNoNode);
-/// Those of them that write / read `buffer`.
+/// The blocks among them that write / read `buffer`.
 std::vector<NodeId> writers_of(const State& state, NodeId scope, const Buffer& buffer, NodeId id = kNoNode);
 std::vector<NodeId> readers_of(const State& state, NodeId scope, const Buffer& buffer, NodeId id = kNoNode);
 
 /// The block in whose alloc_buffers `buffer` is, looking from `from` outwards; kNoNode for parameters.
 NodeId allocation_of(const State& state, const Buffer& buffer, NodeId from);
 
-/// Of a buffer that no block allocates: "a parameter of the function", or "allocated by a statement, not by a
-/// block".
+/// For a buffer that no block allocates: "a parameter of the function", or "allocated by a statement, not by
+/// a block".
 std::string where_from(const State& state, NodeId near, const Buffer& buffer);
 
 }  // namespace tilewright::schedule

@@ -1,4 +1,4 @@
-// What primitives that look from one block at others share.
+// Helpers of primitives that look from one block at others.
 #pragma once
 #include "tilewright/schedule/core/primitive.h"
 

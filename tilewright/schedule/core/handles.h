@@ -1,5 +1,5 @@
-// What a schedule hands to its user: small numbered handles on blocks, loops and sampled integers, and the
-// values that a primitive takes and gives in generic form (Python, trace, JSON).
+// The things that a schedule hands to its user: small numbered handles on blocks, loops and sampled integers,
+// and the values that a primitive takes and gives in generic form (Python, trace, JSON).
 #pragma once
 #include <optional>
 #include <string>

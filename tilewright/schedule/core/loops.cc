@@ -81,7 +81,7 @@ Stmt substitute_loops(const Stmt& body, const Substitution& values, arith::Analy
 }
 
 namespace {
-// Whether `stmt` computes something outside of the blocks directly inside of it.
+// True if `stmt` computes something outside of the blocks directly inside of it.
 bool has_bare_statements(const Stmt& stmt) {
   bool found = false;
   walk(

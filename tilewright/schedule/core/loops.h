@@ -29,7 +29,7 @@ void require_chain(const State& state, const std::vector<NodeId>& loops);
 
 /// The lowest node that has both inside (or is one of them).
 NodeId common_ancestor(const State& state, NodeId a, NodeId b);
-/// Whether `a` comes before `b` in the program; false when one is inside the other.
+/// True if `a` comes before `b` in the program; false when one is inside the other.
 bool is_before(const State& state, NodeId a, NodeId b);
 /// The child of `ancestor` on the way to `id`.
 NodeId child_towards(const State& state, NodeId ancestor, NodeId id);

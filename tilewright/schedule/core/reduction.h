@@ -1,17 +1,17 @@
-// What is known of a block that updates what it has written before.
+// Facts about a block that updates what it has written before.
 #pragma once
 #include "tilewright/schedule/core/state.h"
 
 namespace tilewright::schedule {
 
-/// Whether `kind` is one of + * min max and or, on numbers of `dtype`.
+/// True if `kind` is one of + * min max and or, on numbers of `dtype`.
 bool is_commutative(Kind kind, DataType dtype);
-/// Whether all that `block` does is Y[...] = op(Y[...], x) with op one of + * min max and or, x without Y, or
+/// True if all that `block` does is Y[...] = op(Y[...], x) with op one of + * min max and or, x without Y, or
 /// a choice between both that no order changes (update.h): its instances may run in any order (sums of floats
 /// are then rounded differently).
 bool is_commutative_update(const BlockNode* block);
 
-/// Whether `read` is of what the block, which has `writes`, adds to: a block with an init reads that after it
+/// True if `read` is of what the block, which has `writes`, adds to: a block with an init reads that after it
 /// has written it, and T.reads may name it or not.
 bool is_own_sum(const BlockNode* block, const BufferRegion& read, const std::vector<BufferRegion>& writes);
 /// Why the block and what it writes are not apart: it reads memory of that, but for its own sum.  With

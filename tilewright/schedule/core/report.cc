@@ -22,7 +22,7 @@ bool has_word(std::string_view line, std::string_view word) {
   return false;
 }
 
-// Whether the line on which it was written still names the loop or block: steps give what they make the place
+// True if the line on which it was written still names the loop or block: steps give what they make the place
 // of what it is made from.
 bool is_named_at(const Span& span, const std::string& name) {
   return has_word(span.source->line_text(span.line), name);

@@ -1,4 +1,4 @@
-// What error texts of primitives are made of: the place of a loop or block, and expressions as scripts write
+// The parts of error texts of primitives: the place of a loop or block, and expressions as scripts write
 // them.
 #pragma once
 #include "tilewright/schedule/core/state.h"

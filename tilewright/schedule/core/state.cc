@@ -96,7 +96,7 @@ Stmt with_scope_body(const Stmt& stmt, Stmt body) {
   });
 }
 
-// What a loop or block does with memory outside of the loops and blocks in it.
+// The use that a loop or block makes of memory outside of the loops and blocks in it.
 struct Uses {
   bool takes_addresses = false;  // makes views or passes pointers on
   std::vector<const VarNode*> pointers;
@@ -140,7 +140,7 @@ Uses uses_of(const Stmt& stmt) {
 
 bool is_loop_or_block(const Stmt& stmt) { return is<ForNode>(stmt) || is<BlockRealizeNode>(stmt); }
 
-// Whether statements outside of its loops and blocks may use memory.
+// True if statements outside of its loops and blocks may use memory.
 bool has_bare_code(const Stmt& stmt) {
   const auto* list = stmt.as<SeqStmtNode>();
   if (!list) return stmt && !is_loop_or_block(stmt);
@@ -418,7 +418,7 @@ void State::replace(NodeId target, const Stmt& by, const BlockMap& forwarded) {
     TILEWRIGHT_CHECK(found.size() == 1, "a function keeps one root block");
     funcs_[static_cast<size_t>(work.func)].root = found[0];
   }
-  // What the new program does not use any more has been consumed by this step.
+  // A loop or block that the new program does not use any more has been consumed by this step.
   std::vector<std::vector<NodeId>> former = std::move(work.former_children);
   remove(work, target);
   for (const auto& children : former) {

@@ -39,7 +39,7 @@ struct TreeNode {
 /// Where a block may be computed other than in a loop: not at all by itself, or where it stands.
 enum class Place { kInline, kRoot };
 
-/// What a block has become, for blocks that are changed and not removed.
+/// The block that each changed block has become; removed blocks are not in it.
 using BlockMap = std::unordered_map<const BlockNode*, Block>;
 
 class State {
@@ -73,7 +73,7 @@ class State {
   /// The outermost blocks strictly inside `id` (a loop or a block), in program order.
   std::vector<NodeId> blocks_below(NodeId id) const;
   bool is_inside(NodeId inner, NodeId outer) const;
-  /// Whether `id` or a loop or block in it uses memory by a view or a pointer: regions may not tell.
+  /// True if `id` or a loop or block in it uses memory by a view or a pointer: regions may not tell.
   bool uses_addresses(NodeId id) const;
   /// The loops and blocks of the function around `near` that may use the memory of `buffer` themselves:
   /// blocks that declare a region of it, what loads from it in bounds, axes or conditions, and what accesses
@@ -116,7 +116,7 @@ class State {
   /// The function that blocks are looked for in when none is named; none: all.
   std::optional<std::string> working_on;
 
-  /// Whether the regions that blocks declare are all that they access: no step has hidden any.
+  /// True if the regions that blocks declare are all that they access: no step has hidden any.
   bool regions_are_complete = true;
 
   // ---- the step that is being run, and its random numbers

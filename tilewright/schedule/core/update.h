@@ -8,7 +8,7 @@
 namespace tilewright::schedule {
 using namespace tir;
 
-/// What the order of terms means for a result.
+/// How the order of terms affects a result.
 enum class TermOrder {
   kFree,  // nothing, but for the rounding of floats
   kKept,  // it decides among equal ones: terms may be put together in groups, but stay in order
@@ -27,8 +27,8 @@ struct Update {
   TermOrder order = TermOrder::kFree;
 };
 
-/// What a block with an init does: op is one of + * min max and or, or chooses the better of two by comparing
-/// them.  Nothing if it is another program.
+/// The operation of a block with an init: op is one of + * min max and or, or chooses the better of two by
+/// comparing them.  Nothing if it is another program.
 std::optional<Update> update_of(const BlockNode* block);
 
 /// The same for `results` of two tuples, `so_far` and `next`, one of which is taken: nothing if they are not

@@ -1,6 +1,6 @@
-// Whether a choice between two tuples may be made in groups, or in any order.  It is made of comparisons of
-// like parts alone, so three values of each part, and one that is not a number, show all that can happen to
-// three tuples: every case is tried.
+// Decides if a choice between two tuples may be made in groups, or in any order.  It is made of comparisons
+// of like parts alone, so three values of each part, and one that is not a number, show all that can happen
+// to three tuples: every case is tried.
 #include <algorithm>
 #include <unordered_map>
 

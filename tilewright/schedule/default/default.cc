@@ -9,6 +9,7 @@
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/default/cpu/sum_plan.h"
 #include "tilewright/schedule/default/cpu/tile_groups.h"
+#include "tilewright/schedule/steps.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -30,12 +31,14 @@ class Rules {
   void reduces_rows();
   std::vector<std::vector<BlockShape>> runs() const;
   void vectorize(const BlockShape& shape);
-  void leave(BlockRef block, const std::string& why);
+  void leave(BlockRef block, const Reason& reason);
   void parallelize(BlockRef block);
   void tile(const BlockShape& sum);
+  void note_instructions(const BlockShape& sum);
   bool tiles_winograd(const BlockShape& sum);
   bool tiles_groups(const BlockShape& parts);
-  bool attempt(std::string_view name, const BlockShape& shape, const std::function<bool(Schedule&)>& rule);
+  bool attempt(std::string_view name, const Block& block, const Rule& rule);
+  void note(std::string_view name, const Block& block, std::optional<Reason> reason);
   bool is_done(const BlockShape& shape) const;
 
   Schedule& sch_;
@@ -44,7 +47,7 @@ class Rules {
   bool is_packing_free_ = false;  // operands may have any layout
   std::vector<BlockRef> blocks_;  // of the function as it was: not copies and inits that rules make
   std::vector<BlockRef> done_;    // those of them that have their schedule
-  std::vector<std::pair<BlockRef, std::string>> no_rows_;  // why reduce_rows does not take sums
+  std::vector<std::pair<BlockRef, Reason>> no_rows_;  // why reduce_rows does not take sums
 };
 
 std::vector<const BlockShape*> readers_of(const std::vector<BlockShape>& shapes, const BlockShape& writer) {
@@ -55,9 +58,7 @@ std::vector<const BlockShape*> readers_of(const std::vector<BlockShape>& shapes,
   return found;
 }
 
-constexpr const char* kOtherForm = "the block has another form";
-
-// Of one statement: y = x + x doubles with every step that is inlined.
+// The expressions of one statement, at most: y = x + x doubles with every step that is inlined.
 constexpr int64_t kMaxInlinedNodes = 1000;
 
 int64_t num_nodes(const PrimExpr& expr) {
@@ -81,24 +82,44 @@ std::pair<int64_t, int64_t> num_reads(const BlockShape& shape, const Buffer& buf
   return {static_cast<int64_t>(different.size()), count};
 }
 
-// A value that is cheap, or needed once, is computed where it is read: no memory in between.
-bool is_worth_inlining(const std::vector<BlockShape>& shapes, const BlockShape& shape,
-                       const Features& features) {
-  if (shape.is_reduction()) return false;
+// The reason why `reader` had better read what `shape` stores than compute it; nothing if it may.
+std::optional<Reason> why_not_into(const BlockShape& shape, const BlockShape& reader,
+                                   const Features& features) {
+  const auto [num_elements, num_loads] = num_reads(reader, shape.output());
+  if (num_elements == 1 && reader.is_reduction() && is_padding_of_windows(shape, reader, features))
+    return std::nullopt;
+  const std::string &name = reader.block->name_hint, &buffer = shape.output()->name;
+  const bool is_computed_again = num_elements > 1 || reader.num_instances() > shape.num_instances();
+  // written out for each value of small axes, all these share what they read
+  if (is_computed_again && (shape.is_expensive() || reader.is_reduction() || is_chosen_by_axis(reader)))
+    return Reason(Reason::kCost, "block {} would compute about {} elements of {}, which has about {}, and {}",
+                  name, product(num_elements, reader.num_instances()), buffer, shape.num_instances(),
+                  shape.is_expensive()    ? "they call functions"
+                  : reader.is_reduction() ? "it is a reduction"
+                                          : "values of its small axis share them");
+  const int64_t nodes = num_nodes(reader.store->value) + product(num_nodes(shape.store->value), num_loads);
+  if (nodes <= kMaxInlinedNodes) return std::nullopt;
+  return Reason(Reason::kCost, "the value of block {} would have {} expressions, more than {}", name, nodes,
+                kMaxInlinedNodes);
+}
+
+// A value that is cheap, or needed once, is computed where it is read: no memory in between.  Nothing if
+// `shape` has one, else the reason.
+//
+// kept  buffers that blocks of other forms read
+std::optional<Reason> why_not_inlined(const std::vector<BlockShape>& shapes, const BlockShape& shape,
+                                      const std::vector<Buffer>& kept, const Features& features) {
+  if (shape.is_reduction()) return Reason(Reason::kOther, "it is a reduction");
   const std::vector<const BlockShape*> readers = readers_of(shapes, shape);
-  if (readers.empty() || (readers.size() > 1 && shape.is_expensive())) return false;
-  const int64_t num_own = num_nodes(shape.store->value);
+  if (readers.empty()) return Reason(Reason::kOther, "no block reads {}", shape.output()->name);
+  if (readers.size() > 1 && shape.is_expensive())
+    return Reason(Reason::kCost, "{} blocks read {}, and each would call its functions again", readers.size(),
+                  shape.output()->name);
   for (const BlockShape* reader : readers) {
-    const auto [num_elements, num_loads] = num_reads(*reader, shape.output());
-    if (num_elements == 1 && reader->is_reduction() && is_padding_of_windows(shape, *reader, features))
-      continue;
-    const bool is_computed_again = num_elements > 1 || reader->num_instances() > shape.num_instances();
-    if (is_computed_again && (shape.is_expensive() || reader->is_reduction())) return false;
-    // written out for each value of small axes, all these share what they read
-    if (is_computed_again && is_chosen_by_axis(*reader)) return false;
-    if (num_nodes(reader->store->value) + product(num_own, num_loads) > kMaxInlinedNodes) return false;
+    if (std::optional<Reason> why = why_not_into(shape, *reader, features)) return why;
   }
-  return true;
+  if (std::find(kept.begin(), kept.end(), shape.output()) == kept.end()) return std::nullopt;
+  return Reason(Reason::kForm, "a block that is not one store reads {}", shape.output()->name);
 }
 
 // The only reader of a sum, if it works element by element.
@@ -108,10 +129,10 @@ std::optional<BlockShape> epilogue_of(const std::vector<BlockShape>& shapes, con
   return *readers[0];
 }
 
-// The block that makes the rows of matrix tiles, if nobody else reads them.
+// The block that makes the rows of matrix tiles, if no other block reads them.
 std::optional<BlockRef> maker_of_rows(const std::vector<BlockShape>& shapes, const BlockShape& sum,
                                       const Features& features) {
-  const std::optional<SumPlan> plan = plan_sum(sum, features);
+  const OrReason<SumPlan> plan = plan_sum(sum, features);
   if (!plan || !can_pack_rows(sum, *plan)) return std::nullopt;
   for (const BlockShape& shape : shapes) {
     if (can_make_rows(shape, *plan) && readers_of(shapes, shape).size() == 1) return shape.ref;
@@ -120,33 +141,37 @@ std::optional<BlockRef> maker_of_rows(const std::vector<BlockShape>& shapes, con
 }
 
 // The only reader of sums of groups, if it adds them.
-std::optional<BlockShape> sum_of_groups(const std::vector<BlockShape>& shapes, const BlockShape& parts,
-                                        const Features& features) {
+OrReason<BlockShape> sum_of_groups(const std::vector<BlockShape>& shapes, const BlockShape& parts,
+                                   const Features& features) {
   const std::vector<const BlockShape*> readers = readers_of(shapes, parts);
-  if (readers.size() != 1 || !plan_groups(parts, *readers[0], features)) return std::nullopt;
+  if (readers.size() != 1)
+    return Reason(Reason::kOther, "{} blocks read {}, not one that adds groups", readers.size(),
+                  parts.output()->name);
+  const OrReason<GroupPlan> plan = plan_groups(parts, *readers[0], features);
+  if (!plan) return plan.reason();
   return *readers[0];
 }
 
 // The blocks of a function that are in no other one.
 std::vector<BlockRef> outer_blocks(Schedule& sch, const std::string& func_name) {
-  return sch.call("get_child_blocks", sch.call("get_block", "root", func_name).block()).blocks();
+  return steps::get_child_blocks(sch, steps::get_block(sch, "root", func_name));
 }
 
 // The buffer in panels, if one block alone reads it.
-bool transform_reads(Schedule& sch, const std::string& func_name, const Panels& panels) {
+std::optional<Reason> transform_reads(Schedule& sch, const std::string& func_name, const Panels& panels) {
   std::optional<std::pair<BlockRef, int64_t>> reader;
   for (BlockRef block : outer_blocks(sch, func_name)) {
     const std::vector<BufferRegion>& reads = sch.get(block)->reads;
     for (size_t n = 0; n < reads.size(); ++n) {
       if (reads[n]->buffer != panels.buffer) continue;
-      if (reader) return false;
+      if (reader) return Reason(Reason::kForm, "several blocks read {}", panels.buffer->name);
       reader = {block, static_cast<int64_t>(n)};
     }
   }
-  if (!reader) return false;
-  sch.call("transform_layout", reader->first, ArgValue{"read", reader->second},
-           panel_map(panels.buffer, panels.layout));
-  return true;
+  if (!reader) return Reason(Reason::kForm, "no block reads {}", panels.buffer->name);
+  steps::transform_layout(sch, reader->first, steps::read_buffer(reader->second),
+                          panel_map(panels.buffer, panels.layout));
+  return std::nullopt;
 }
 
 }  // namespace
@@ -155,7 +180,7 @@ std::vector<BlockShape> Rules::shapes() const {
   std::vector<BlockShape> found;
   for (BlockRef block : blocks_) {
     if (!sch_.is_alive(block)) continue;
-    if (std::optional<BlockShape> shape = shape_of(sch_, block)) found.push_back(std::move(*shape));
+    if (OrReason<BlockShape> shape = shape_of(sch_, block)) found.push_back(std::move(*shape));
   }
   return found;
 }
@@ -164,27 +189,32 @@ bool Rules::is_done(const BlockShape& shape) const {
   return std::find(done_.begin(), done_.end(), shape.ref) != done_.end();
 }
 
-std::string why_not_applied(Schedule& sch, const std::function<bool(Schedule&)>& rule) {
+std::optional<Reason> try_rule(Schedule& sch, const Rule& rule) {
   Schedule copy = sch;
   try {
-    if (!rule(copy)) return kOtherForm;
+    if (std::optional<Reason> reason = rule(copy)) return reason;
   } catch (const Error& error) {
     if (error.kind() == Error::Kind::kInternal) throw;
-    return error.text();
+    return Reason(Reason::kRefused, "{}", error.text());
   }
   sch = std::move(copy);
-  return "";
+  return std::nullopt;
 }
 
-bool Rules::attempt(std::string_view name, const BlockShape& shape,
-                    const std::function<bool(Schedule&)>& rule) {
-  std::string reason = why_not_applied(sch_, rule);
-  const bool is_applied = reason.empty();
-  attempts.push_back({shape.block->name_hint, std::string(name), std::move(reason)});
-  return is_applied;
+void Rules::note(std::string_view name, const Block& block, std::optional<Reason> reason) {
+  Attempt attempt{block->name_hint, std::string(name), std::move(reason)};
+  // with and without an epilogue the reason is often the same
+  const bool is_same = !attempts.empty() && attempts.back().block == attempt.block &&
+                       attempts.back().rule == attempt.rule && attempts.back().reason == attempt.reason;
+  if (!is_same) attempts.push_back(std::move(attempt));
 }
 
-// What blocks of other forms read: nobody knows how often.
+bool Rules::attempt(std::string_view name, const Block& block, const Rule& rule) {
+  note(name, block, try_rule(sch_, rule));
+  return attempts.back().is_applied();
+}
+
+// The buffers that blocks of other forms read, nobody knows how often.
 std::vector<Buffer> Rules::read_elsewhere() const {
   std::vector<Buffer> found;
   for (BlockRef block : blocks_) {
@@ -199,27 +229,31 @@ void Rules::inline_elements() {
   for (bool is_changed = true; is_changed;) {
     is_changed = false;
     const std::vector<BlockShape> all = shapes();
+    const size_t num_attempts = attempts.size();
     for (const BlockShape& shape : all) {
-      if (!is_worth_inlining(all, shape, features_) ||
-          std::find(kept.begin(), kept.end(), shape.output()) != kept.end())
-        continue;
-      is_changed = attempt("inline", shape, [&](Schedule& copy) {
-        copy.call("compute_inline", shape.ref);
-        return true;
-      });
-      if (is_changed) break;  // the shapes of readers are others now
+      std::optional<Reason> reason = why_not_inlined(all, shape, kept, features_);
+      if (!reason)
+        reason = try_rule(sch_, [&](Schedule& copy) {
+          steps::compute_inline(copy, shape.ref);
+          return std::nullopt;
+        });
+      is_changed = !reason;
+      // what is refused now is tried again with the shapes that readers have then
+      if (is_changed) attempts.resize(num_attempts);
+      note("inline", shape.block, std::move(reason));
+      if (is_changed) break;
     }
   }
 }
 
 bool Rules::tiles_attention() {
+  if (blocks_.empty()) return false;
   const std::vector<BlockShape> all = shapes();
-  if (all.size() != blocks_.size() || all.empty()) return false;
-  const std::string reason =
-      why_not_applied(sch_, [&](Schedule& copy) { return tile_attention(copy, all, features_); });
-  if (reason == kOtherForm) return false;
-  attempts.push_back({all.back().block->name_hint, "tile_attention", reason});
-  return reason.empty();
+  return attempt("tile_attention", sch_.get(blocks_.back()), [&](Schedule& copy) -> std::optional<Reason> {
+    if (all.size() == blocks_.size()) return tile_attention(copy, all, features_);
+    return Reason(Reason::kOther, "{} of {} blocks are not one store", blocks_.size() - all.size(),
+                  blocks_.size());
+  });
 }
 
 // Blocks of known forms that follow each other.
@@ -228,7 +262,7 @@ std::vector<std::vector<BlockShape>> Rules::runs() const {
   bool is_open = false;
   for (BlockRef block : blocks_) {
     if (!sch_.is_alive(block)) continue;
-    std::optional<BlockShape> shape = shape_of(sch_, block);
+    OrReason<BlockShape> shape = shape_of(sch_, block);
     if (!shape) {
       is_open = false;
       continue;
@@ -240,21 +274,29 @@ std::vector<std::vector<BlockShape>> Rules::runs() const {
   return found;
 }
 
-// Of blocks that follow each other and reduce what is contiguous.
+// Blocks that follow each other and reduce what is contiguous.  The reason of those that are something else
+// waits until no other rule takes their sums.
 void Rules::reduces_rows() {
   for (const std::vector<BlockShape>& run : runs()) {
-    if (std::any_of(run.begin(), run.end(), [&](const BlockShape& shape) {
-          return shape.is_reduction() && needs_tiles(shape, features_, is_packing_free_);
-        }))
-      continue;
-    const std::string why = why_no_row_sums(run, features_);
-    const auto rule = [&](Schedule& copy) { return reduce_rows(copy, run, features_); };
-    if (why.empty() && attempt("reduce_rows", run.back(), rule)) {
-      for (const BlockShape& shape : run) done_.push_back(shape.ref);
-      continue;
-    }
+    const auto product = std::find_if(run.begin(), run.end(), [&](const BlockShape& shape) {
+      return shape.is_reduction() && needs_tiles(shape, features_, is_packing_free_);
+    });
+    const bool is_of_sums =
+        std::any_of(run.begin(), run.end(), [](const BlockShape& shape) { return shape.is_reduction(); });
+    std::optional<Reason> reason;
+    if (product != run.end())
+      reason = Reason(Reason::kForm, "block {} next to it is a product, which register tiles compute",
+                      product->block->name_hint);
+    else if (!is_of_sums)
+      reason = Reason(Reason::kOther, "nothing is added up");
+    else
+      reason = try_rule(sch_, [&](Schedule& copy) { return reduce_rows(copy, run, features_); });
+    if (!reason || reason->kind == Reason::kRefused || !is_of_sums)
+      note("reduce_rows", run.back().block, reason);
     for (const BlockShape& shape : run) {
-      if (!why.empty() && shape.is_reduction()) no_rows_.emplace_back(shape.ref, why);
+      if (!reason) done_.push_back(shape.ref);
+      if (reason && reason->kind != Reason::kRefused && shape.is_reduction())
+        no_rows_.emplace_back(shape.ref, *reason);
     }
   }
 }
@@ -263,15 +305,14 @@ bool Rules::tiles_winograd(const BlockShape& sum) {
   std::vector<BlockRef> done;
   const std::vector<BlockShape> all = shapes();
   for (const bool may_have_strips : {true, false}) {
-    const std::string reason = why_not_applied(sch_, [&](Schedule& copy) {
-      done = tile_winograd(copy, all, sum, features_, may_have_strips);
-      return !done.empty();
+    const bool is_applied = attempt("tile_winograd", sum.block, [&](Schedule& copy) {
+      const OrReason<std::vector<BlockRef>> tiled = tile_winograd(copy, all, sum, features_, may_have_strips);
+      if (tiled) done = *tiled;
+      return tiled.why_not();
     });
-    if (reason == kOtherForm) return false;
-    attempts.push_back({sum.block->name_hint, "tile_winograd", reason});
-    if (!reason.empty()) continue;
-    done_.insert(done_.end(), done.begin(), done.end());
-    return true;
+    if (is_applied) done_.insert(done_.end(), done.begin(), done.end());
+    // a step that is refused may do without strips
+    if (is_applied || attempts.back().reason->kind != Reason::kRefused) return is_applied;
   }
   return false;
 }
@@ -279,14 +320,17 @@ bool Rules::tiles_winograd(const BlockShape& sum) {
 // Sums of groups with what adds them, and an epilogue.
 bool Rules::tiles_groups(const BlockShape& parts) {
   const std::vector<BlockShape> all = shapes();
-  const std::optional<BlockShape> sum = sum_of_groups(all, parts, features_);
-  if (!sum) return false;
+  const OrReason<BlockShape> sum = sum_of_groups(all, parts, features_);
+  if (!sum) {
+    note("tile_groups", parts.block, sum.reason());
+    return false;
+  }
   std::optional<BlockShape> epilogue = epilogue_of(all, *sum);
   const auto rule = [&](Schedule& copy) { return tile_groups(copy, parts, *sum, epilogue, features_); };
-  bool is_applied = attempt("tile_groups", parts, rule);
+  bool is_applied = attempt("tile_groups", parts.block, rule);
   if (!is_applied && epilogue) {
     epilogue.reset();
-    is_applied = attempt("tile_groups", parts, rule);
+    is_applied = attempt("tile_groups", parts.block, rule);
   }
   if (!is_applied) return false;
   done_.push_back(parts.ref);
@@ -302,11 +346,8 @@ void Rules::tile(const BlockShape& sum) {
   const std::optional<BlockShape> epilogue = epilogue_of(all, sum);
   std::optional<BlockRef> maker = maker_of_rows(all, sum, features_);
   const auto rule = [&](const std::optional<BlockShape>& with) {
-    return attempt("tile_sum", sum, [&](Schedule& copy) {
-      std::string why;
-      if (!tile_sum(copy, sum, with, features_, {.maker = maker, .why = &why})) throw UserError("{}", why);
-      return true;
-    });
+    return attempt("tile_sum", sum.block,
+                   [&](Schedule& copy) { return tile_sum(copy, sum, with, features_, {.maker = maker}); });
   };
   const auto is_applied = [&] {
     if (!epilogue || is_done(*epilogue) || !rule(epilogue)) return rule(std::nullopt);
@@ -320,33 +361,40 @@ void Rules::tile(const BlockShape& sum) {
     maker.reset();
     is_tiled = is_applied();
   }
-  if (is_tiled) return;
-  for (const auto& [block, why] : no_rows_) {
-    if (block == sum.ref) attempts.push_back({sum.block->name_hint, "reduce_rows", why});
+  if (is_tiled) return note_instructions(sum);
+  for (const auto& [block, reason] : no_rows_) {
+    if (block == sum.ref) note("reduce_rows", sum.block, reason);
   }
   parallelize(sum.ref);
 }
 
-// Blocks of another form, and those that no rule takes, have at least their loops.
-void Rules::parallelize(BlockRef block) {
-  const std::string reason =
-      why_not_applied(sch_, [&](Schedule& copy) { return parallelize_block(copy, block, features_); });
-  if (reason != kOtherForm) attempts.push_back({sch_.get(block)->name_hint, "parallel", reason});
+// The instructions that the tiles of `sum` use, and why not those that do more at once.
+void Rules::note_instructions(const BlockShape& sum) {
+  const OrReason<SumPlan> plan = plan_sum(sum, features_);
+  if (!plan) return;
+  note("dot_products", sum.block, plan->dot.why_not());
+  note("matrix_tiles", sum.block, plan->matrix.why_not());
 }
 
-void Rules::leave(BlockRef block, const std::string& why) {
-  attempts.push_back({sch_.get(block)->name_hint, "vectorize", why});
+// Blocks of another form, and those that no rule takes, have at least their loops.
+void Rules::parallelize(BlockRef block) {
+  attempt("parallel", sch_.get(block),
+          [&](Schedule& copy) { return parallelize_block(copy, block, features_); });
+}
+
+void Rules::leave(BlockRef block, const Reason& reason) {
+  note("vectorize", sch_.get(block), reason);
   parallelize(block);
 }
 
 void Rules::vectorize(const BlockShape& shape) {
-  std::string no_vectors;
-  const std::string failure = why_not_applied(sch_, [&](Schedule& copy) {
+  std::optional<Reason> no_vectors;
+  const std::optional<Reason> refused = try_rule(sch_, [&](Schedule& copy) {
     no_vectors = vectorize_elements(copy, shape, features_);
-    return true;
+    return std::nullopt;
   });
-  attempts.push_back({shape.block->name_hint, "vectorize", failure.empty() ? no_vectors : failure});
-  if (!failure.empty()) parallelize(shape.ref);
+  note("vectorize", shape.block, refused ? refused : no_vectors);
+  if (refused) parallelize(shape.ref);
 }
 
 // The rules for whole functions; false if nothing is left for the others.
@@ -365,7 +413,7 @@ std::vector<Panels> Rules::wanted_panels() {
   const std::vector<BlockShape> all = shapes();
   for (const BlockShape& shape : all) {
     if (!shape.is_reduction() || is_done(shape)) continue;
-    if (const std::optional<BlockShape> sum = sum_of_groups(all, shape, features_)) {
+    if (const OrReason<BlockShape> sum = sum_of_groups(all, shape, features_)) {
       const std::vector<Panels> panels = group_panels(shape, *sum, features_);
       wanted.insert(wanted.end(), panels.begin(), panels.end());
     } else if (const std::optional<Panels> panels = schedule::wanted_panels(shape, features_)) {
@@ -379,15 +427,14 @@ void Rules::apply() {
   if (!leaves_sums()) return;
   for (BlockRef block : blocks_) {
     if (!sch_.is_alive(block)) continue;
-    const std::optional<BlockShape> shape = shape_of(sch_, block);
+    const OrReason<BlockShape> shape = shape_of(sch_, block);
     if (shape && shape->is_reduction() && !is_done(*shape)) tile(*shape);
   }
   for (BlockRef block : blocks_) {
     if (!sch_.is_alive(block)) continue;
-    std::string why;
-    const std::optional<BlockShape> shape = shape_of(sch_, block, &why);
+    const OrReason<BlockShape> shape = shape_of(sch_, block);
     if (!shape)
-      leave(block, why);
+      leave(block, shape.reason());
     else if (!is_done(*shape))
       vectorize(*shape);
   }
@@ -395,8 +442,8 @@ void Rules::apply() {
 
 namespace {
 
-std::vector<Attempt> left_as_it_is(const std::string& func_name, const std::string& why) {
-  return {{func_name, std::string(kAnyRule), why}};
+std::vector<Attempt> left_as_it_is(const std::string& func_name, const Reason& reason) {
+  return {{func_name, std::string(kAnyRule), reason}};
 }
 
 }  // namespace
@@ -405,7 +452,7 @@ std::vector<Attempt> schedule_by_rules(Schedule& sch, const std::string& func_na
                                        const Features& features) {
   for (const State::Func& func : sch.state().funcs()) {
     if (func.name->name_hint != func_name || !func.func) continue;
-    if (const std::string why = why_not_plain(func.func); !why.empty()) return left_as_it_is(func_name, why);
+    if (const std::optional<Reason> why = why_not_plain(func.func)) return left_as_it_is(func_name, *why);
     Rules rules(sch, func_name, features);
     rules.apply();
     return std::move(rules.attempts);
@@ -414,7 +461,7 @@ std::vector<Attempt> schedule_by_rules(Schedule& sch, const std::string& func_na
 }
 
 DefaultSchedule schedule_by_rules(const std::string& name, const PrimFunc& func, const Features& features) {
-  if (const std::string why = why_not_plain(func); !why.empty()) return {func, {}, left_as_it_is(name, why)};
+  if (const std::optional<Reason> why = why_not_plain(func)) return {func, {}, left_as_it_is(name, *why)};
   // rules are refused often: nobody reads where
   Schedule sch(ir::with_function(ir::IRModuleNode::make(), name, func), {.errors = ErrorDetail::kFast});
   std::vector<Attempt> attempts = schedule_by_rules(sch, name, features);
@@ -424,7 +471,7 @@ DefaultSchedule schedule_by_rules(const std::string& name, const PrimFunc& func,
 PackedWeights pack_weights(const PrimFunc& func, const std::vector<bool>& is_weight,
                            const Features& features) {
   PackedWeights result{func, std::vector<PanelLayout>(func->params.size())};
-  if (!why_not_plain(func).empty()) return result;
+  if (why_not_plain(func)) return result;
   const std::string name = "main";
   const Schedule plain(ir::with_function(ir::IRModuleNode::make(), name, func),
                        {.errors = ErrorDetail::kFast});
@@ -433,9 +480,8 @@ PackedWeights pack_weights(const PrimFunc& func, const std::vector<bool>& is_wei
     const auto param = std::find(func->buffers.begin(), func->buffers.end(), panels.buffer);
     const auto place = static_cast<size_t>(param - func->buffers.begin());
     if (param == func->buffers.end() || !is_weight[place] || result.layouts[place].width != 0) continue;
-    const std::string reason =
-        why_not_applied(sch, [&](Schedule& copy) { return transform_reads(copy, name, panels); });
-    if (reason.empty()) result.layouts[place] = panels.layout;
+    if (!try_rule(sch, [&](Schedule& copy) { return transform_reads(copy, name, panels); }))
+      result.layouts[place] = panels.layout;
   }
   result.func = ir::ref_as<PrimFuncNode>(sch.module()->functions[0]);
   return result;

@@ -3,26 +3,27 @@
 #pragma once
 #include <string>
 
+#include "tilewright/schedule/default/reason.h"
 #include "tilewright/schedule/schedule.h"
 #include "tilewright/target/features.h"
 
 namespace tilewright::schedule {
 using target::Features;
 
-/// Empty if nobody has scheduled `func`: every block stands alone in its own nest of serial loops, one loop
+/// Nothing if nobody has scheduled `func`: every block stands alone in its own nest of serial loops, one loop
 /// per axis, as te.create_prim_func and graph operators make it; a block may be a program of any kind without
-/// blocks inside.  Else what shows that somebody has.
-std::string why_not_plain(const PrimFunc& func);
+/// blocks inside.  Else the reason that shows that somebody has.
+std::optional<Reason> why_not_plain(const PrimFunc& func);
 
 /// A rule tried on a block.
 struct Attempt {
   std::string block, rule;
-  std::string reason;  // why it does not apply; "": it was applied
-  bool is_applied() const { return reason.empty(); }
+  std::optional<Reason> reason;  // why it does not apply; nothing: it was applied
+  bool is_applied() const { return !reason; }
+  /// False of a rule for other computations or machines, which short texts leave out.
+  bool concerns_block() const { return is_applied() || reason->kind != Reason::kOther; }
 };
 
-/// In reasons that fixed sizes would remove.
-inline constexpr std::string_view kOpenExtent = "is known only at run time";
 /// The rule of an attempt that says why a function, named in the place of the block, is left as it is.
 inline constexpr std::string_view kAnyRule = "any";
 

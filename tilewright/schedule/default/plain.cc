@@ -1,4 +1,4 @@
-// Whether a function is as an operator's definition gives it, or somebody has scheduled it.
+// Decides if a function is as an operator's definition gives it, or somebody has scheduled it.
 #include <algorithm>
 
 #include "tilewright/arith/analyzer.h"
@@ -10,16 +10,22 @@
 namespace tilewright::schedule {
 namespace {
 
+template <class... Args>
+std::optional<Reason> form(fmt::format_string<Args...> format, Args&&... args) {
+  return Reason(Reason::kForm, format, std::forward<Args>(args)...);
+}
+
 bool is_unit(const IterVar& axis) { return is_one(axis->dom->extent); }
 
 // One loop per axis, in any order; an axis of one value may stand at a constant.
-std::string why_not_plain_block(const BlockRealizeNode* realize, const std::vector<const ForNode*>& loops) {
+std::optional<Reason> why_not_plain_block(const BlockRealizeNode* realize,
+                                          const std::vector<const ForNode*>& loops) {
   const BlockNode* block = realize->block.get();
-  if (!is_one(realize->predicate)) return fmt::format("block {} has a predicate", block->name_hint);
+  if (!is_one(realize->predicate)) return form("block {} has a predicate", block->name_hint);
   // what it is part of says nothing about how it is computed
   AttrMap others = block->annotations;
   others.erase(std::string(kRole));
-  if (!others.empty()) return fmt::format("block {} has annotations", block->name_hint);
+  if (!others.empty()) return form("block {} has annotations", block->name_hint);
   std::vector<bool> is_used(loops.size(), false);
   for (size_t n = 0; n < realize->iter_values.size(); ++n) {
     const PrimExpr& value = realize->iter_values[n];
@@ -30,24 +36,24 @@ std::string why_not_plain_block(const BlockRealizeNode* realize, const std::vect
       if (found) is_used[loop] = true;
     }
     if (!found)
-      return fmt::format("axis {} of block {} is not a loop", block->iter_vars[n]->var->name_hint,
-                         block->name_hint);
+      return form("axis {} of block {} is not a loop", block->iter_vars[n]->var->name_hint, block->name_hint);
   }
   // loops alone are how a block computes, blocks are what somebody has made of it
   bool has_inner = false;
   walk(block->body, [&](const BlockRealizeNode*) { has_inner = true; });
-  return has_inner ? fmt::format("block {} has blocks inside", block->name_hint) : std::string();
+  if (!has_inner) return std::nullopt;
+  return form("block {} has blocks inside", block->name_hint);
 }
 
-std::string why_not_plain_nest(const Stmt& stmt, std::vector<const ForNode*>* loops) {
+std::optional<Reason> why_not_plain_nest(const Stmt& stmt, std::vector<const ForNode*>* loops) {
   if (const auto* realize = stmt.as<BlockRealizeNode>()) return why_not_plain_block(realize, *loops);
   const auto* loop = stmt.as<ForNode>();
   if (!loop && stmt.as<SeqStmtNode>())
-    return fmt::format("loop {} has {} statements inside", loops->back()->loop_var->name_hint,
-                       stmt.as<SeqStmtNode>()->seq.size());
-  if (!loop) return "a statement is in no block";
+    return form("loop {} has {} statements inside", loops->back()->loop_var->name_hint,
+                stmt.as<SeqStmtNode>()->seq.size());
+  if (!loop) return form("a statement is in no block");
   if (loop->for_kind != ForKind::kSerial || !loop->annotations.empty() || !is_zero(loop->min))
-    return fmt::format("loop {} is not a plain serial loop", loop->loop_var->name_hint);
+    return form("loop {} is not a plain serial loop", loop->loop_var->name_hint);
   loops->push_back(loop);
   return why_not_plain_nest(loop->body, loops);
 }
@@ -65,27 +71,26 @@ bool is_part_of_param(const PrimFunc& func, const MatchBufferRegion& view) {
 
 }  // namespace
 
-std::string why_not_plain(const PrimFunc& func) {
+std::optional<Reason> why_not_plain(const PrimFunc& func) {
   const auto* realize = func->body.as<BlockRealizeNode>();
-  if (!realize || !realize->iter_values.empty()) return "it has no root block";
+  if (!realize || !realize->iter_values.empty()) return form("it has no root block");
   const BlockNode* root = realize->block.get();
-  if (!root->annotations.empty()) return "its root block has annotations";
+  if (!root->annotations.empty()) return form("its root block has annotations");
   for (const Buffer& buffer : root->alloc_buffers) {
-    if (buffer->scope() != "global")
-      return fmt::format("buffer {} is in scope {}", buffer->name, buffer->scope());
+    if (buffer->scope() != "global") return form("buffer {} is in scope {}", buffer->name, buffer->scope());
   }
-  if (root->init) return "its root block is more than a list of nests";
+  if (root->init) return form("its root block is more than a list of nests");
   for (const MatchBufferRegion& view : root->match_buffers) {
     if (!is_part_of_param(func, view))
-      return fmt::format("{} is a view, but not of a part of a parameter", view->buffer->name);
+      return form("{} is a view, but not of a part of a parameter", view->buffer->name);
   }
   const auto* list = root->body.as<SeqStmtNode>();
   const std::vector<Stmt> nests = list ? list->seq : std::vector<Stmt>{root->body};
   for (const Stmt& nest : nests) {
     std::vector<const ForNode*> loops;
-    if (std::string reason = why_not_plain_nest(nest, &loops); !reason.empty()) return reason;
+    if (std::optional<Reason> reason = why_not_plain_nest(nest, &loops)) return reason;
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace tilewright::schedule

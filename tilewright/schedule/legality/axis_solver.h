@@ -1,4 +1,4 @@
-// Which values of a block's axes make it touch, or stay inside of, a given region.
+// The values of a block's axes that make it touch, or stay inside of, a given region.
 #pragma once
 #include "tilewright/arith/int_set.h"
 #include "tilewright/schedule/core/state.h"

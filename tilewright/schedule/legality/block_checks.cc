@@ -17,7 +17,7 @@ NodeId require_scope(const State& state, NodeId id) {
   return scope;
 }
 
-Reason why_not_one_to_one(const State& state, NodeId id) {
+Objection why_not_one_to_one(const State& state, NodeId id) {
   const BlockNode* block = state.node(id).block();
   for (const BufferRegion& write : block->writes) {
     arith::Analyzer analyzer;
@@ -52,7 +52,7 @@ Reason why_not_one_to_one(const State& state, NodeId id) {
   return {};
 }
 
-Reason why_not_reorderable(const State& state, NodeId id) {
+Objection why_not_reorderable(const State& state, NodeId id) {
   const BlockNode* block = state.node(id).block();
   size_t num_reduce = 0;
   for (const IterVar& axis : block->iter_vars) {
@@ -61,8 +61,8 @@ Reason why_not_reorderable(const State& state, NodeId id) {
                          block->name_hint);
     num_reduce += axis->iter_type == IterType::kReduce && !is_one(axis->dom->extent);
   }
-  if (Reason reason = why_not_one_to_one(state, id); !reason.empty()) return reason;
-  if (Reason reason = why_not_apart(state, id); !reason.empty()) return reason;
+  if (Objection reason = why_not_one_to_one(state, id); !reason.empty()) return reason;
+  if (Objection reason = why_not_apart(state, id); !reason.empty()) return reason;
   if (num_reduce > 0 && !block->init)
     return fmt::format("block {} has reduce axes, but no init", block->name_hint);
   if (num_reduce > 1 && !is_commutative_update(block))
@@ -119,8 +119,8 @@ PrimExpr guard_outside(const State& state, NodeId id, NodeId outer) {
   return part_without(state.node(id).realize()->predicate, ranges_of(state, loops_between(state, outer, id)));
 }
 
-Reason why_not_bijective(const State& state, NodeId id, NodeId outer, std::vector<Range>* domains,
-                         PrimExpr* guard, PrimExpr* axis_guard) {
+Objection why_not_bijective(const State& state, NodeId id, NodeId outer, std::vector<Range>* domains,
+                            PrimExpr* guard, PrimExpr* axis_guard) {
   const BlockRealizeNode* realize = state.node(id).realize();
   arith::Analyzer analyzer;
   bind_loops_above(state, id, analyzer);
@@ -149,18 +149,18 @@ Reason why_not_bijective(const State& state, NodeId id, NodeId outer, std::vecto
   return {};
 }
 
-Reason why_not_whole_sum(const State& state, NodeId id) {
+Objection why_not_whole_sum(const State& state, NodeId id) {
   const BlockNode* block = state.node(id).block();
   if (!block->init) {
     // a block around a sum goes on with it if the sum goes on
     for (NodeId inner : state.blocks_below(id)) {
-      if (Reason reason = why_not_whole_sum(state, inner); !reason.empty()) return reason;
+      if (Objection reason = why_not_whole_sum(state, inner); !reason.empty()) return reason;
     }
     return {};
   }
   std::vector<Range> domains;
   PrimExpr guard;
-  if (Reason reason = why_not_bijective(state, id, state.scope_of(id), &domains, &guard); !reason.empty())
+  if (Objection reason = why_not_bijective(state, id, state.scope_of(id), &domains, &guard); !reason.empty())
     return reason;
   arith::Analyzer analyzer;
   for (size_t n = 0; n < domains.size(); ++n) {
@@ -172,7 +172,7 @@ Reason why_not_whole_sum(const State& state, NodeId id) {
   return {};
 }
 
-Reason why_not_only_writer(const State& state, NodeId id) {
+Objection why_not_only_writer(const State& state, NodeId id) {
   for (const BufferRegion& write : state.node(id).block()->writes) {
     const Buffer& buffer = write->buffer;
     const NodeId owner = allocation_of(state, buffer, state.node(id).parent);

@@ -1,5 +1,5 @@
-// What a block surely writes, in contrast to what it may write, and whether that is all that another block
-// reads.
+// The elements that a block surely writes, in contrast to those it may write, and the check that they are all
+// that another block reads.
 #pragma once
 #include "tilewright/schedule/core/access.h"
 #include "tilewright/tir/builder.h"
@@ -8,11 +8,11 @@ namespace tilewright::schedule {
 
 /// True only if, while the loops strictly inside of `outer` run, block `writer` stores to every element of
 /// `needed` (a region of `buffer` written with the loops around `outer` and `outer` itself).  Conditions on
-/// the way from `outer` to the block count; only turns of `outer` matter in which `where` holds.
+/// the way from `outer` to the block count; only iterations of `outer` count in which `where` holds.
 bool surely_writes(const State& state, NodeId writer, const Buffer& buffer,
                    const arith::IntervalRegion& needed, NodeId outer, const PrimExpr& where = bool_imm(true));
 
-/// What surely holds where `block` runs and depends on no loop inside of `outer`.
+/// The condition that surely holds where `block` runs and depends on no loop inside of `outer`.
 PrimExpr runs_where(const State& state, NodeId block, NodeId outer);
 
 /// True only if each element that the access reads was written before, in the same iteration of the loops

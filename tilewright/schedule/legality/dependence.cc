@@ -1,4 +1,4 @@
-// Which iterations of a nest touch the same elements.
+// Finds the iterations of a nest that touch the same elements.
 #include "tilewright/schedule/legality/dependence.h"
 
 #include "tilewright/arith/iter_parse.h"
@@ -195,7 +195,7 @@ std::optional<NodeId> loop_that_rewrites(const State& state, const Access& read,
 
 namespace {
 
-// Whether `id` stores the same in an element each time it runs while `loop` does: its axes choose the
+// True if `id` stores the same in an element each time it runs while `loop` does: its axes choose the
 // element, and nothing that it reads is written meanwhile.
 bool stores_the_same(const State& state, NodeId id, NodeId loop) {
   const BlockNode* block = state.node(id).block();
@@ -255,7 +255,7 @@ void for_each_pair(const std::vector<Access>& accesses, Visit&& visit) {
   }
 }
 
-// Whether a block that goes on with what it has written begins anew in each iteration of `loop`.
+// True if a block that goes on with what it has written begins anew in each iteration of `loop`.
 bool starts_inside(const State& state, NodeId block, NodeId loop) {
   const BlockRealizeNode* realize = state.node(block).realize();
   for (NodeId id = loop; id != kNoNode; id = state.node(id).parent) {
@@ -269,7 +269,7 @@ bool starts_inside(const State& state, NodeId block, NodeId loop) {
   return true;
 }
 
-// Whether a write may continue an earlier one; of blocks inside of a block it is not known.
+// True if a write may continue an earlier one; of blocks inside of a block it is not known.
 bool may_go_on(const State& state, const Access& access) {
   return access.is_update || !state.node(access.block).children.empty();
 }
@@ -280,7 +280,7 @@ enum class Privacy {
   kPrivate,  // what an iteration reads it has written before
 };
 
-// Whether each iteration of `loop` could have a buffer of its own; `found` is an access that shows kCarried.
+// True if each iteration of `loop` could have a buffer of its own; `found` is an access that shows kCarried.
 Privacy privacy_of(const State& state, const Buffer& buffer, NodeId loop, std::optional<Access>* found) {
   const NodeId owner = allocation_of(state, buffer, loop);
   if (owner == kNoNode) return Privacy::kShared;

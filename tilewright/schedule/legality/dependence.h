@@ -1,12 +1,12 @@
-// Whether the order of a loop's iterations counts: decided per element from the declared regions, never from
+// Decides if the order of a loop's iterations matters: per element, from the declared regions, never from
 // axis types.
 #pragma once
 #include "tilewright/schedule/core/access.h"
 
 namespace tilewright::schedule {
 
-/// Those of `loops` (one nest, outermost first) whose iterations must be the same when the two accesses touch
-/// the same element: two instances that differ in one of them never meet.
+/// The loops of `loops` (one nest, outermost first) whose iterations must be the same when the two accesses
+/// touch the same element: two instances that differ in one of them never meet.
 std::vector<NodeId> determined_loops(const State& state, const Access& a, const Access& b,
                                      const std::vector<NodeId>& loops);
 

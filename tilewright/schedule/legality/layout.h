@@ -11,7 +11,7 @@ inline constexpr std::string_view kStorageAlign = "buffer_dim_align";
 /// others.
 void require_unaligned(const State& state, NodeId block, const Buffer& buffer);
 
-/// What an index map makes of the indices [0, extents).
+/// The result of an index map on the indices [0, extents).
 struct MappedSpace {
   std::vector<PrimExpr> shape;  // one more than the largest value of each new index
   arith::IterRanges padded;     // the space, enlarged so that the map cuts it into equal parts

@@ -49,9 +49,9 @@ BlockRef apply(State& state, Args& args) {
     if (writer != block)
       throw refuse(state, writer, "block {} writes {} as well", state.node(writer).name, buffer->name);
   }
-  if (const Reason reason = why_not_apart(state, block, buffer); !reason.empty())
+  if (const Objection reason = why_not_apart(state, block, buffer); !reason.empty())
     throw refuse(state, block, "{}", reason);
-  if (const Reason reason = why_not_whole_sum(state, block); !reason.empty())
+  if (const Objection reason = why_not_whole_sum(state, block); !reason.empty())
     throw refuse(state, block, "block {} cannot write elsewhere: {}", name, reason);
   std::vector<NodeId> readers = readers_of(state, scope, buffer);
   std::erase(readers, block);  // of its own sum

@@ -34,7 +34,7 @@ std::vector<NodeId> require_consumers_inside(const State& state, NodeId block, N
   return consumers;
 }
 
-// What the block reads must be the same at its new place.
+// The block must read the same values at its new place.
 void require_inputs_stay(const State& state, NodeId block, NodeId loop) {
   const NodeId around = common_ancestor(state, block, loop);
   for (const Access& read : accesses_of(state, block)) {
@@ -126,7 +126,7 @@ void apply(State& state, const MoveArgs& args) {
   if (moved_to_special_place(state, args, "compute_inline")) return;
   const NodeId block = state[args.block], loop = state[args.loop];
   require_same_scope(state, block, loop);
-  auto require = [&](const Reason& reason) {
+  auto require = [&](const Objection& reason) {
     if (!reason.empty())
       throw refuse(state, block, "block {} cannot be moved: {}", state.node(block).name, reason);
   };

@@ -20,7 +20,7 @@ struct Args {
   }
 };
 
-// What the block reads is the same where its result is read.
+// The block would read the same values where its result is read.
 void require_inputs_stay(const State& state, NodeId block, const Buffer& result,
                          const std::vector<NodeId>& consumers) {
   for (const Access& read : accesses_of(state, block)) {
@@ -54,7 +54,7 @@ void apply(State& state, const Args& args) {
   const BufferStoreNode* store = require_single_store(state, block);
   require_pure_value(state, block, store);
   const Buffer buffer = store->buffer;
-  if (const Reason reason = why_not_only_writer(state, block); !reason.empty())
+  if (const Objection reason = why_not_only_writer(state, block); !reason.empty())
     throw refuse(state, block, "block {} cannot be inlined: {}", state.node(block).name, reason);
   const NodeId owner = allocation_of(state, buffer, block), scope = state.scope_of(block);
   if (owner != scope)

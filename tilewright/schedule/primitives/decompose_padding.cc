@@ -48,7 +48,7 @@ void require_legal(const State& state, NodeId block, NodeId loop, const Buffer& 
   if (!state.is_inside(block, loop) || state.scope_of(block) != state.scope_of(loop))
     throw refuse(state, loop, "loop {} is not around block {}", state.node(loop).name,
                  state.node(block).name);
-  if (const Reason reason = why_not_reorderable(state, block); !reason.empty())
+  if (const Objection reason = why_not_reorderable(state, block); !reason.empty())
     throw refuse(state, block, "block {} cannot be decomposed: {}", state.node(block).name, reason);
   for (const Access& access : accesses_below(state, loop)) {
     if (access.block != block && may_alias(access.buffer, buffer))
@@ -111,7 +111,7 @@ std::optional<std::pair<int64_t, int64_t>> exact_interval(const IterVar& axis,
   return std::pair{*first, *last};
 }
 
-// What of the condition is an interval of one axis that is a loop inside of `loop`, and the rest.
+// The part of the condition that is an interval of one axis that is a loop inside of `loop`, and the rest.
 struct Shrunk {
   std::unordered_map<const VarNode*, std::pair<int64_t, int64_t>>
       loops;                                          // loop variable -> first and last value

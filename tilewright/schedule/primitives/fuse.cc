@@ -39,18 +39,18 @@ void require_independent_bounds(const State& state, const std::vector<NodeId>& l
   }
 }
 
-// That of the widest loop; 64 bits if constant extents give more turns than 32 can count.
+// The dtype of the widest loop; 64 bits if constant extents give more iterations than 32 can count.
 DataType dtype_of_fused(const State& state, const std::vector<NodeId>& loops) {
   DataType dtype = state.node(loops[0]).loop()->loop_var->dtype;
-  int64_t turns = 1;
+  int64_t iterations = 1;
   bool fits = true;
   for (NodeId id : loops) {
     const ForNode* loop = state.node(id).loop();
     if (loop->loop_var->dtype.bits > dtype.bits) dtype = loop->loop_var->dtype;
     int64_t extent;
-    if (as_const_int(loop->extent, &extent)) fits &= !__builtin_mul_overflow(turns, extent, &turns);
+    if (as_const_int(loop->extent, &extent)) fits &= !__builtin_mul_overflow(iterations, extent, &iterations);
   }
-  return fits && turns <= std::numeric_limits<int32_t>::max() ? dtype : kInt64;
+  return fits && iterations <= std::numeric_limits<int32_t>::max() ? dtype : kInt64;
 }
 
 LoopRef apply(State& state, const Args& args) {

@@ -137,7 +137,7 @@ void apply(State& state, const Args& args) {
   const PrimExpr added = require_added(state, epilogue, store, buffer, sum.kind);
   require_element_access(state, owner, buffer);
   for (NodeId each : {reduction, epilogue}) {
-    if (const Reason reason = why_not_reorderable(state, each); !reason.empty())
+    if (const Objection reason = why_not_reorderable(state, each); !reason.empty())
       throw refuse(state, each, "block {} cannot be fused: {}", state.node(epilogue).name, reason);
   }
   require_bijective(state, reduction);

@@ -47,7 +47,7 @@ std::vector<int64_t> part_lengths(const State& state, NodeId id, std::vector<int
   return lengths;
 }
 
-// Of an extent that is not constant the parts take what there is: min(2, n), min(66, n) - min(2, n), ...,
+// Where the extent is not constant, the parts take what there is: min(2, n), min(66, n) - min(2, n), ...,
 // n - min(66, n).
 std::vector<PrimExpr> parts_of_any(const State& state, NodeId id, const std::vector<int64_t>& lengths,
                                    size_t unknown, arith::Analyzer& analyzer) {

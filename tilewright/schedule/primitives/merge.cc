@@ -65,7 +65,7 @@ bool have_conflict(const Access& a, const Access& b) {
   return (a.is_write || b.is_write) && may_alias(a.buffer, b.buffer);
 }
 
-// What stands between the first loop and another must not care about the order of the two.
+// Statements between the first loop and another must not depend on the order of the two.
 void require_nothing_between(const State& state, NodeId around, const std::vector<Nest>& nests) {
   for (NodeId child : state.node(around).children) {
     const bool is_merged =
@@ -124,7 +124,7 @@ void require_same_iterations(const State& before, const State& after,
   }
 }
 
-// What the blocks of a body access.
+// The accesses of the blocks of a body.
 std::vector<Access> accesses_in(const State& state, const Stmt& body, NodeId near) {
   std::vector<Access> found;
   walk(body, [&](const BlockRealizeNode* realize) {

@@ -43,7 +43,7 @@ std::vector<PrimExpr> padded_extents(const State& state, NodeId id, const std::v
   return extents;
 }
 
-// Whether the axis gets longer, or may.
+// True if the axis gets longer, or may.
 bool is_padded(const IterVar& axis, const PrimExpr& extent) {
   return !structural_equal(axis->dom->extent, extent);
 }
@@ -85,7 +85,7 @@ std::vector<Operand> require_einsum(const State& state, NodeId id) {
   return operands;
 }
 
-// Whether `value` is a number where loads are 0: no logarithm or quotient that is infinite there.
+// True if `value` is a number where loads are 0: no logarithm or quotient that is infinite there.
 bool stays_finite(const PrimExpr& value) {
   bool is_polynomial = true;
   walk(value, [&](const PrimExprNode* node) {
@@ -99,7 +99,7 @@ bool stays_finite(const PrimExpr& value) {
   return is_polynomial;
 }
 
-// Whether `value` is 0 when one of the loads that depend on a padded reduce axis is.
+// True if `value` is 0 when one of the loads that depend on a padded reduce axis is.
 bool vanishes(const PrimExpr& value, const std::vector<const VarNode*>& reduced) {
   if (const auto* product = value.as<MulNode>())
     return (vanishes(product->a, reduced) && stays_finite(product->b)) ||
@@ -222,7 +222,7 @@ Block padded_block(const Block& block, const std::vector<PrimExpr>& extents,
   });
 }
 
-// Of an axis of one value the result need not tell: further values would replace it.
+// The result need not depend on an axis of one value: further values would replace it.
 void require_places_for_padding(const State& state, NodeId id, const Operand& result,
                                 const std::vector<PrimExpr>& extents) {
   const BlockNode* block = state.node(id).block();
@@ -243,12 +243,13 @@ void apply(State& state, const Args& args) {
   const NodeId id = state[args.block], scope = require_scope(state, id);
   const std::vector<PrimExpr> extents = padded_extents(state, id, args.padding);
   const std::vector<NodeId> nest = require_trivial_nest(state, id);
-  if (const Reason reason = why_not_one_to_one(state, id); !reason.empty())
+  if (const Objection reason = why_not_one_to_one(state, id); !reason.empty())
     throw refuse(state, id, "{}", reason);
   std::vector<Operand> operands = require_einsum(state, id);
   const Buffer result = operands[0].buffer;
   require_places_for_padding(state, id, operands[0], extents);
-  if (const Reason reason = why_not_apart(state, id); !reason.empty()) throw refuse(state, id, "{}", reason);
+  if (const Objection reason = why_not_apart(state, id); !reason.empty())
+    throw refuse(state, id, "{}", reason);
   require_neutral(state, id, extents);
   require_no_zero_divisor(state, id, extents);
   make_padded(state, id, extents, &operands);

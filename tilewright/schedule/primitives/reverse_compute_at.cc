@@ -48,7 +48,8 @@ Producers require_producers(const State& state, NodeId block, NodeId loop, NodeI
   return found;
 }
 
-// What the block writes must not be used between its new place and the old one, nor in loops that it leaves.
+// The buffers that the block writes must not be used between its new place and the old one, nor in loops that
+// it leaves.
 void require_outputs_unused(const State& state, NodeId block, NodeId loop, NodeId around) {
   for (const BufferRegion& write : state.node(block).block()->writes) {
     for (NodeId other : users_beside(state, state.scope_of(block), write->buffer)) {
@@ -109,7 +110,7 @@ void require_same_instances(const State& state, const State& after, NodeId block
                             const std::vector<Range>& domains) {
   std::vector<Range> now;
   PrimExpr guard;
-  Reason reason = why_not_bijective(after, block, around, &now, &guard);
+  Objection reason = why_not_bijective(after, block, around, &now, &guard);
   arith::Analyzer analyzer;
   bind_loops_above(after, block, analyzer);
   for (size_t n = 0; n < now.size() && reason.empty(); ++n) {
@@ -126,7 +127,8 @@ void require_same_instances(const State& state, const State& after, NodeId block
                  state.node(loop).name, state.node(block).name, reason);
 }
 
-// What the block reads in one iteration has been written in that iteration, and for the last time.
+// The elements that the block reads in one iteration have been written in that iteration, and for the last
+// time.
 void require_inputs_ready(const State& state, const State& after, NodeId block, NodeId around,
                           const std::vector<Producer>& producers) {
   for (const Access& read : accesses_of(after, block)) {
@@ -192,7 +194,7 @@ void apply(State& state, const MoveArgs& args) {
   require_same_scope(state, block, loop);
   if (!is_before(state, loop, block))
     throw refuse(state, loop, "loop {} comes after block {}", state.node(loop).name, state.node(block).name);
-  if (const Reason reason = why_not_reorderable(state, block); !reason.empty())
+  if (const Objection reason = why_not_reorderable(state, block); !reason.empty())
     throw refuse(state, block, "block {} cannot be moved: {}", state.node(block).name, reason);
   const NodeId around = common_ancestor(state, block, loop);
   const Producers producers = require_producers(state, block, loop, around);
@@ -200,7 +202,7 @@ void apply(State& state, const MoveArgs& args) {
   require_outputs_unused(state, block, loop, around);
   std::vector<Range> domains;
   PrimExpr guard;
-  if (const Reason reason = why_not_bijective(state, block, around, &domains, &guard); !reason.empty())
+  if (const Objection reason = why_not_bijective(state, block, around, &domains, &guard); !reason.empty())
     throw refuse(state, block, "block {} cannot be moved: {}", state.node(block).name, reason);
 
   arith::Analyzer analyzer;

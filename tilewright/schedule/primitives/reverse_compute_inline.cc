@@ -68,7 +68,7 @@ void apply(State& state, const Args& args) {
   const std::vector<Range> domains = require_bijective(state, block);
   require_bijective(state, producer);
   for (NodeId each : {block, producer}) {
-    if (const Reason reason = why_not_reorderable(state, each); !reason.empty())
+    if (const Objection reason = why_not_reorderable(state, each); !reason.empty())
       throw refuse(state, each, "block {} cannot be inlined: {}", state.node(block).name, reason);
   }
   require_all_written(state, block, producer, buffer);

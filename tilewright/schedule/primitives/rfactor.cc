@@ -166,9 +166,10 @@ BlockRef apply(State& state, const Args& args) {
   std::vector<Range> domains;
   PrimExpr guard;
   // runs of the block around may go on with one sum: each of them would start anew
-  for (const Reason& reason : {why_not_reorderable(state, block_id),
-                               why_not_bijective(state, block_id, state.node(nest).parent, &domains, &guard),
-                               why_not_whole_sum(state, block_id)}) {
+  for (const Objection& reason :
+       {why_not_reorderable(state, block_id),
+        why_not_bijective(state, block_id, state.node(nest).parent, &domains, &guard),
+        why_not_whole_sum(state, block_id)}) {
     if (!reason.empty()) throw refuse(state, block_id, "block {} cannot be factored: {}", name, reason);
   }
   require_order(state, block_id, loop_id, update);

@@ -73,7 +73,7 @@ void take_outer_parts(const State& state, const std::vector<NodeId>& loops, cons
   }
 }
 
-// Of `loops` the innermost one that moves `first`; an iteration of those outside of it begins anew.
+// The innermost of `loops` that moves `first`; an iteration of those outside of it begins anew.
 std::optional<NodeId> innermost_mover(const State& state, const std::vector<NodeId>& loops,
                                       const PrimExpr& first) {
   for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
@@ -199,7 +199,7 @@ void apply(State& state, Args& args) {
   const NodeId block = state[args.block];
   const Buffer buffer = require_buffer(state, block, &args.write_buffer_index, false).buffer;
   const WrittenBuffer target = allocated(state, block, buffer);
-  for (const Reason& reason : {why_not_only_writer(state, block), why_not_reorderable(state, block)}) {
+  for (const Objection& reason : {why_not_only_writer(state, block), why_not_reorderable(state, block)}) {
     if (!reason.empty()) throw refuse(state, block, "{} cannot roll: {}", buffer->name, reason);
   }
   require_element_access(state, target.owner, buffer);

@@ -17,7 +17,7 @@ struct Args {
 
 constexpr int64_t kInline = -2, kRoot = -1;
 
-// Whether a primitive accepts the arguments, tried on a copy.
+// True if a primitive accepts the arguments, tried on a copy.
 bool is_legal(const State& state, std::string_view primitive, std::vector<ArgValue> values) {
   State copy = state;
   try {

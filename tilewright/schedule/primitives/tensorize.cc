@@ -94,7 +94,7 @@ Views pair_buffers(const State& state, NodeId where, const BlockNode* tile, cons
   return views;
 }
 
-// What declared regions and hints add does not count in the comparison.
+// Declared regions and hints do not count in the comparison.
 Stmt comparable(const Stmt& stmt) {
   arith::Analyzer analyzer;
   const Stmt simple = arith::simplify(stmt, analyzer);

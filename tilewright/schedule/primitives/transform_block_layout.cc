@@ -42,7 +42,7 @@ void apply(State& state, const Args& args) {
   const NodeId id = state[args.block];
   const std::vector<NodeId> nest = require_trivial_nest(state, id);
   const BlockRealizeNode* realize = state.node(id).realize();
-  if (const Reason reason = why_not_reorderable(state, id); !reason.empty())
+  if (const Objection reason = why_not_reorderable(state, id); !reason.empty())
     throw refuse(state, id, "the instances of block {} cannot run in another order: {}", state.node(id).name,
                  reason);
   std::vector<PrimExpr> extents;

@@ -64,7 +64,7 @@ void require_starts(const State& state, NodeId id, const arith::SubspaceDivision
   }
 }
 
-// What an axis ranges over is the same in each instance of the block around it, and outside of all loops.
+// The range of an axis is the same in each instance of the block around it, and outside of all loops.
 void require_fixed_domains(const State& state, NodeId block, const Halves& halves) {
   for (const std::vector<IterVar>& axes : {halves.outer_axes, halves.inner_axes}) {
     for (const IterVar& axis : axes) {

@@ -6,7 +6,7 @@
 
 namespace tilewright::schedule {
 
-/// Which of the two lists of a block a buffer is in, and where.
+/// The place of a buffer in one of the two lists of a block.
 struct BufferPlace {
   Buffer buffer;
   bool is_read = false;

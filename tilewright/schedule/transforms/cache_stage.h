@@ -1,4 +1,4 @@
-// What cache_read and cache_write share: a buffer of the same shape and the block that copies a region.
+// Shared by cache_read and cache_write: a buffer of the same shape and the block that copies a region.
 #pragma once
 #include "tilewright/schedule/core/access.h"
 #include "tilewright/schedule/core/stage.h"

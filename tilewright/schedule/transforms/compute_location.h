@@ -1,4 +1,4 @@
-// What compute_at and reverse_compute_at share: where a block may go and where in a loop body it is put.
+// Shared by compute_at and reverse_compute_at: where a block may go and where in a loop body it is put.
 #pragma once
 #include "tilewright/schedule/core/access.h"
 #include "tilewright/schedule/core/primitive.h"

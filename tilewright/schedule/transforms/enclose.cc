@@ -39,7 +39,7 @@ NodeId require_common_body(const State& state, const std::vector<NodeId>& blocks
   return around == blocks[0] ? state.node(around).parent : around;
 }
 
-// What instances of the new block with different values of an axis do to each other is what the blocks inside
+// Instances of the new block with different values of an axis do to each other the same as the blocks inside
 // do.
 IterType type_of(const State& state, const std::vector<NodeId>& blocks, const VarNode* loop) {
   bool feeds_spatial = false, feeds_other = false;

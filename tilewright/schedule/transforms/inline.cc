@@ -156,7 +156,7 @@ std::vector<PrimExpr> require_one_index(const State& state, NodeId block, const 
 }
 
 namespace {
-// Whether `block` reads of `buffer` what `producer` writes in the same iteration of the loops around both.
+// True if `block` reads of `buffer` what `producer` writes in the same iteration of the loops around both.
 bool runs_with(const State& state, NodeId block, NodeId producer, const Buffer& buffer) {
   const NodeId around = common_ancestor(state, block, producer);
   if (!state.node(around).is_loop()) return true;
@@ -175,7 +175,7 @@ bool runs_with(const State& state, NodeId block, NodeId producer, const Buffer& 
 void require_order_free(const State& state, NodeId block, NodeId producer, const Buffer& buffer) {
   const NodeId scope = state.scope_of(block);
   const bool same_iteration = runs_with(state, block, producer, buffer);
-  // Whether what comes before stays before all of the block, also in the loops that are around the one but
+  // True if what comes before stays before all of the block, also in the loops that are around the one but
   // not around the other.
   auto in_order = [&](NodeId first, NodeId second) {
     if (!is_before(state, first, second)) return false;
@@ -232,7 +232,7 @@ void require_all_written(const State& state, NodeId block, NodeId producer, cons
 std::vector<Range> require_bijective(const State& state, NodeId block) {
   std::vector<Range> domains;
   const NodeId scope = state.scope_of(block);
-  if (const Reason reason = why_not_bijective(state, block, scope, &domains); !reason.empty())
+  if (const Objection reason = why_not_bijective(state, block, scope, &domains); !reason.empty())
     throw refuse(state, block, "block {} cannot be inlined: {}", state.node(block).name, reason);
   return domains;
 }

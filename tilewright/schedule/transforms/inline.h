@@ -1,4 +1,4 @@
-// What compute_inline and reverse_compute_inline share.
+// Shared by compute_inline and reverse_compute_inline.
 #pragma once
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/schedule/core/edit.h"

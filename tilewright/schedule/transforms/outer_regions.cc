@@ -5,7 +5,7 @@
 namespace tilewright::schedule {
 namespace {
 
-// What is found inside replaces what does not hold all of it.
+// A region found inside replaces one that does not hold all of it.
 bool add_missing(const std::vector<BufferRegion>& found, std::vector<BufferRegion>* declared) {
   bool has_changed = false;
   for (const BufferRegion& region : found) {

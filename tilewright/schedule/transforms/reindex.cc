@@ -245,13 +245,13 @@ NodeId add_reindexed_stage(State& state, const ReindexArgs& args) {
   const std::vector<PrimExpr> indices = require_one_place(state, args);
   require_element_access(state, scope, args.buffer);
   if (!args.is_read) {
-    for (const Reason& reason :
+    for (const Objection& reason :
          {why_not_one_to_one(state, args.block), why_not_whole_sum(state, args.block)}) {
       if (!reason.empty())
         throw refuse(state, args.block, "block {} cannot write elsewhere: {}", state.node(args.block).name,
                      reason);
     }
-    if (const Reason reason = why_not_apart(state, args.block, args.buffer); !reason.empty())
+    if (const Objection reason = why_not_apart(state, args.block, args.buffer); !reason.empty())
       throw refuse(state, args.block, "{}", reason);
   } else {
     for (const BufferRegion& write : realize->block->writes) {

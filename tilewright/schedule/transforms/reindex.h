@@ -1,4 +1,4 @@
-// What reindex, reindex_cache_read and reindex_cache_write share: a buffer laid out by a block's own axes,
+// Shared by reindex, reindex_cache_read and reindex_cache_write: a buffer laid out by a block's own axes,
 // and the block that copies elements between it and the original, one for each instance of the block's axes.
 #pragma once
 #include "tilewright/schedule/core/primitive.h"

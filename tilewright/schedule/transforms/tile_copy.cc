@@ -29,9 +29,9 @@ void require_legal(const State& state, const TileCopyArgs& args) {
                    args.is_read ? fmt::format("inside of loop {}", loop) : "as well");
   }
   if (args.is_read) return;
-  if (const Reason reason = why_not_apart(state, args.block, args.buffer); !reason.empty())
+  if (const Objection reason = why_not_apart(state, args.block, args.buffer); !reason.empty())
     throw refuse(state, args.block, "{}", reason);
-  if (const Reason reason = why_not_whole_sum(state, args.block); !reason.empty())
+  if (const Objection reason = why_not_whole_sum(state, args.block); !reason.empty())
     throw refuse(state, args.block, "block {} cannot write elsewhere: {}", block, reason);
   for (NodeId reader : readers_of(state, scope, args.buffer)) {
     if (reader != args.block && (state.is_inside(reader, args.loop) || is_before(state, reader, args.loop)))

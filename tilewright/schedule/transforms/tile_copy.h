@@ -1,4 +1,4 @@
-// What read_at and write_at share: a block that copies what one iteration of a loop touches.
+// Shared by read_at and write_at: a block that copies what one iteration of a loop touches.
 #pragma once
 #include "tilewright/schedule/core/access.h"
 #include "tilewright/schedule/core/primitive.h"

@@ -15,7 +15,8 @@ struct DotSum {
   bool is_grouped = false;                 // `column` is stored so: [..., axis // group, ..., axis % group]
   std::string intrinsic;                   // that computes one vector
 };
-/// Nothing if the machine has no such instruction for `sum`, whose vectors run along axis `column_axis`.
-std::optional<DotSum> dot_sum(const BlockShape& sum, size_t column_axis, const Features& features);
+/// `sum`, whose vectors run along axis `column_axis`, by such instructions; or why the machine has none that
+/// suits it.
+OrReason<DotSum> dot_sum(const BlockShape& sum, size_t column_axis, const Features& features);
 
 }  // namespace tilewright::schedule

@@ -5,13 +5,15 @@
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/default/cpu/sum_plan.h"
+#include "tilewright/schedule/steps.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::schedule {
 namespace {
 
-// What one of the loads of the sum divides `axis` by, whose quotient and rest it reads; 0 if none does.
+// The number by which a load of the sum divides `axis`, whose quotient and rest it reads; 0 if none does.
 int64_t divisor_of(const BlockShape& sum, const BlockShape& epilogue, size_t axis) {
   const VarNode* var = epilogue.block->iter_vars[axis]->var.get();
   int64_t quotient_by = 0, rest_by = 0;
@@ -27,7 +29,7 @@ int64_t divisor_of(const BlockShape& sum, const BlockShape& epilogue, size_t axi
   return quotient_by > 1 && quotient_by == rest_by && epilogue.extent(axis) % rest_by == 0 ? rest_by : 0;
 }
 
-// What the epilogue reads in vectors beside the sum, if it is large.
+// The load that the epilogue reads in vectors beside the sum, if its buffer is large.
 const BufferLoadNode* added_operand(const Target& target, size_t column, const Features& features) {
   const auto& loads = target.block.loads;
   const auto added = std::find_if(loads.begin(), loads.end(), [&](const BufferLoadNode* load) {
@@ -37,7 +39,7 @@ const BufferLoadNode* added_operand(const Target& target, size_t column, const F
   return added == loads.end() ? nullptr : *added;
 }
 
-// Whether vectors that the sum itself reads move along `axis`: they would be fetched as well.
+// True if vectors that the sum itself reads move along `axis`: they would be fetched as well.
 bool moves_vectors(const BlockShape& sum, size_t column, size_t axis) {
   return std::any_of(sum.loads.begin(), sum.loads.end(), [&](const BufferLoadNode* load) {
     return along(sum, load, column) != Along::kStays && along(sum, load, axis) != Along::kStays;
@@ -46,14 +48,8 @@ bool moves_vectors(const BlockShape& sum, size_t column, size_t axis) {
 
 }  // namespace
 
-std::optional<AxisMap> map_axes(const BlockShape& sum, const BlockShape& epilogue) {
+OrReason<AxisMap> map_axes(const BlockShape& sum, const BlockShape& epilogue) {
   AxisMap map(sum.block->iter_vars.size());
-  auto axis_of = [](const BlockShape& shape, const PrimExpr& index) -> std::optional<size_t> {
-    for (size_t axis = 0; axis < shape.block->iter_vars.size(); ++axis) {
-      if (shape.block->iter_vars[axis]->var.get() == index.as<VarNode>()) return axis;
-    }
-    return std::nullopt;
-  };
   bool is_read = false;
   for (const BufferLoadNode* load : epilogue.loads) {
     if (load->buffer != sum.output()) continue;
@@ -61,15 +57,21 @@ std::optional<AxisMap> map_axes(const BlockShape& sum, const BlockShape& epilogu
     for (size_t dim = 0; dim < load->indices.size(); ++dim) {
       const auto from = axis_of(sum, sum.store->indices[dim]), to = axis_of(epilogue, load->indices[dim]);
       if (is_one(sum.output()->shape[dim])) continue;
-      if (!from || !to || (map[*from] && map[*from] != to)) return std::nullopt;
+      if (!from || !to || (map[*from] && map[*from] != to))
+        return Reason(Reason::kForm,
+                      "block {} reads {} at index {} of dimension {}, which is none of its axes",
+                      epilogue.block->name_hint, sum.output()->name, expr_text(load->indices[dim]), dim);
       map[*from] = to;
     }
   }
   for (size_t axis = 0; axis < epilogue.block->iter_vars.size(); ++axis) {
     if (epilogue.extent(axis) != 1 && std::find(map.begin(), map.end(), axis) == map.end())
-      return std::nullopt;
+      return Reason(Reason::kCost, "{} would be computed again for each value of axis {} of block {}",
+                    sum.output()->name, axis_name(epilogue, axis), epilogue.block->name_hint);
   }
-  return is_read ? std::optional(map) : std::nullopt;
+  if (!is_read)
+    return Reason(Reason::kForm, "block {} does not read {}", epilogue.block->name_hint, sum.output()->name);
+  return map;
 }
 
 void divide_epilogue(Schedule& sch, const BlockShape& sum, const BlockShape& epilogue,
@@ -85,27 +87,31 @@ void divide_epilogue(Schedule& sch, const BlockShape& sum, const BlockShape& epi
     if (divisor > 0) to.push_back(floordiv(value, divisor));
     to.push_back(divisor > 0 ? floormod(value, divisor) : value);
   }
-  if (to.size() > from.size()) sch.call("transform_block_layout", epilogue.ref, IndexMapNode::make(from, to));
+  if (to.size() > from.size()) steps::transform_block_layout(sch, epilogue.ref, IndexMapNode::make(from, to));
 }
 
 bool is_contiguous(const BlockShape& shape, size_t axis) {
   return along(shape.output(), shape.store->indices, shape.block->iter_vars[axis]->var) == Along::kContiguous;
 }
 
-std::optional<Target> target_of(Schedule& sch, const BlockShape& sum,
-                                const std::optional<BlockShape>& epilogue, size_t column,
-                                const Features& features) {
+OrReason<Target> target_of(Schedule& sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
+                           size_t column, const Features& features) {
   BlockRef block;
   if (epilogue) {
     divide_epilogue(sch, sum, *epilogue, features);
     const BlockShape divided = *shape_of(sch, epilogue->ref);
-    const std::optional<AxisMap> map = map_axes(sum, divided);
-    if (!map || !map->at(column) || !is_contiguous(divided, *map->at(column))) return std::nullopt;
-    if (!has_loop(sch, divided.ref, *map->at(column))) return std::nullopt;  // one column
-    sch.call("set_scope", sum.ref, 0, "local");
+    const OrReason<AxisMap> map = map_axes(sum, divided);
+    if (!map) return map.reason();
+    const std::string &name = divided.block->name_hint, &output = divided.output()->name;
+    if (!map->at(column) || !has_loop(sch, divided.ref, *map->at(column)))
+      return Reason(Reason::kTooSmall, "block {} reads one column of {}", name, sum.output()->name);
+    if (!is_contiguous(divided, *map->at(column)))
+      return Reason(Reason::kForm, "neighbours along axis {} of block {} are not neighbours in {}",
+                    axis_name(divided, *map->at(column)), name, output);
+    steps::set_scope(sch, sum.ref, {0}, "local");
     block = epilogue->ref;
   } else {
-    block = sch.call("cache_write", sum.ref, 0, "local").block();
+    block = steps::cache_write(sch, sum.ref, {0}, "local");
   }
   const BlockShape shape = *shape_of(sch, block);
   return Target{shape, *map_axes(*shape_of(sch, sum.ref), shape)};
@@ -123,11 +129,11 @@ void fetch_added(Schedule& sch, const BlockShape& sum, const Target& target, con
   for (const auto& [axis, count] : steps) {
     if (!target.map[axis] || moves_vectors(sum, plan.column, axis)) return;
     const std::vector<LoopRef> own = loops_of_axis(sch, target.block.ref, *target.map[axis], loops);
-    const int64_t turns = (sum.likely_extent(axis) - 1) / count + 1;
-    if (own.size() == 1 && turns == 1) continue;
+    const int64_t iterations = (sum.likely_extent(axis) - 1) / count + 1;
+    if (own.size() == 1 && iterations == 1) continue;
     const int64_t ahead = product(stride_bytes(target.block, added, *target.map[axis]).value_or(0), count);
     // another extent: one loop with those of other axes
-    if (own.size() == 1 && extent_of(sch, own[0]) == turns && ahead > 0 &&
+    if (own.size() == 1 && extent_of(sch, own[0]) == iterations && ahead > 0 &&
         ahead < kLoopCosts.added_rows_bytes)
       fetch_ahead(sch, own[0], prefetch_at(ahead, features));
     return;

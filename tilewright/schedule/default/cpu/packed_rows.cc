@@ -5,6 +5,7 @@
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/default/cpu/panels.h"
 #include "tilewright/schedule/default/cpu/rules.h"
+#include "tilewright/schedule/steps.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -101,8 +102,8 @@ void pack_rows(Schedule& sch, const BlockShape& sum, const SumPlan& plan, const 
                const Features& features) {
   const RowDims dims = *row_dims(sum, plan);
   const BlockRef maker = place.maker ? *place.maker : copy_of_operand(sch, sum, plan.dot->row->buffer);
-  const std::optional<BlockShape> shape = shape_of(sch, maker);
-  if (place.loop) sch.call("compute_at", maker, *place.loop);
+  const OrReason<BlockShape> shape = shape_of(sch, maker);
+  if (place.loop) steps::compute_at(sch, maker, *place.loop);
   const std::vector<LoopRef> loops = loops_inside(sch, maker, place.loop);
   std::vector<LoopRef> order;
   const auto take = [&](size_t dim) {
@@ -114,23 +115,22 @@ void pack_rows(Schedule& sch, const BlockShape& sum, const SumPlan& plan, const 
   const size_t num_outer = order.size();
   const std::vector<LoopRef> terms = loops_of_axis(sch, maker, dims.terms, loops);
   TILEWRIGHT_CHECK(terms.size() == 1, "the terms of rows have {} loops", terms.size());
-  const std::vector<LoopRef> of_terms =
-      sch.call("split", terms[0], Factors{None{}, tile_terms(plan)}).loops();
+  const std::vector<LoopRef> of_terms = steps::split(sch, terms[0], {None{}, tile_terms(plan)});
   order.push_back(of_terms[0]);
   for (const size_t dim : dims.parts) {
     take(dim);
-    if (extent_of(sch, order.back()) <= kLoopCosts.unrolled_parts) sch.call("unroll", order.back());
+    if (extent_of(sch, order.back()) <= kLoopCosts.unrolled_parts) steps::unroll(sch, order.back());
   }
   order.push_back(of_terms[1]);
-  sch.call("reorder", order);
-  sch.call("vectorize", of_terms[1]);
+  steps::reorder(sch, order);
+  steps::vectorize(sch, of_terms[1]);
   if (shape) fetch_far(sch, *shape, of_terms[0], features);
   const bool is_parallel =
       !place.loop && features.num_cores > 1 && shape &&
       product(shape->num_instances(), kLoopCosts.element_work) >= features.min_parallel_work();
   if (is_parallel) parallelize(sch, order, num_outer, features);
-  sch.call("transform_layout", maker, ArgValue{"write", 0},
-           tile_map(plan.dot->row->buffer, dims, tile_height(plan), tile_terms(plan)));
+  steps::transform_layout(sch, maker, steps::written_buffer(0),
+                          tile_map(plan.dot->row->buffer, dims, tile_height(plan), tile_terms(plan)));
 }
 
 }  // namespace tilewright::schedule

@@ -6,13 +6,13 @@
 namespace tilewright::schedule {
 namespace {
 
-// 0 of columns whose number is not known.
+// 0 if the column count is unknown.
 int64_t num_panels(const BlockShape& sum, const SumPlan& plan) {
   const int64_t columns = sum.extent(plan.column);
   return columns > 0 ? (columns - 1) / plan.panel_width() + 1 : 0;
 }
 
-// What a tile reads of an operand: rows of vectors.
+// The part of an operand that a tile reads: rows of vectors.
 struct PanelBytes {
   int64_t row = 0, all = 0;
 };
@@ -25,9 +25,8 @@ PanelBytes panel_bytes(const BlockShape& sum, const BufferLoadNode* load, const 
   return {row, product(num_rows, row)};
 }
 
-// Whether copies of panels pay that the second cache holds, but not the first: of many rows, which lie so far
-// apart that they meet in a few places of the first cache and in as many pages, or if very many tiles read
-// them.
+// True if it pays to copy panels that L2 holds and L1 does not: if very many tiles read them, or if they have
+// many rows, which lie so far apart that they share a few sets of L1 and each is in a page of its own.
 bool is_worth_packing_near(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
                            const Features& features) {
   const PanelBytes bytes = panel_bytes(sum, load, plan);
@@ -107,7 +106,7 @@ bool has_several_panels(const BlockShape& sum, const SumPlan& plan) {
 }
 
 // A panel of a vector operand is worth a copy if many tiles read it, and the whole does not stay near the
-// core: rows that lie a power of two apart meet in a few places of the second cache.
+// core: rows that lie a power of two apart share a few sets of L2.
 bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
                       const Features& features) {
   if (!is_plain_matrix(sum, load, plan) || !has_several_panels(sum, plan)) return false;
@@ -130,9 +129,9 @@ int64_t fetch_ahead_of(const BlockShape& sum, const BufferLoadNode* load, const 
   return !plan.dot && bytes.all > features.l1_bytes / 2 ? features.near_fetch_bytes() : 0;
 }
 
-// How many panels are copied together: as many as the second cache keeps beside rows, which each of them then
-// finds there.  As long as groups are as even for threads as panels are, and few of them have the last panel
-// if that lacks vectors: sums of a loop with whole tiles and parts of them do not stay in registers.
+// How many panels are copied together: as many as L2 keeps beside rows, which each of them then finds there.
+// As long as groups are as even for threads as panels are, and few of them have the last panel if that lacks
+// vectors: sums of a loop with whole tiles and parts of them do not stay in registers.
 int64_t copied_panels_of(const BlockShape& sum, const SumPlan& plan, const Features& features) {
   if (plan.dot || plan.matrix) return 1;
   const auto ceil_div = [](int64_t a, int64_t b) { return (a - 1) / b + 1; };
@@ -149,9 +148,9 @@ int64_t copied_panels_of(const BlockShape& sum, const SumPlan& plan, const Featu
   return std::max<int64_t>(1, together);
 }
 
-// Whether the next panel is fetched while this one is multiplied, by the tiles of all rows: without it the
-// first of them waits for memory, and the others leave it idle.  As long as both fit into the second cache,
-// and rows are not so many that the first hardly counts; matrix tiles, which are faster, always.
+// The next panel, if it is fetched while this one is multiplied, by the tiles of all rows: without it the
+// first of them waits for memory, and the others leave it idle.  Only if both panels fit into L2, and rows
+// are not so many that the wait hardly counts; for matrix tiles, which are faster, always.
 std::optional<NextPanel> next_panel_of(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
                                        const Features& features) {
   if (plan.matrix) return next_columns_of(sum, load, plan, features);

@@ -1,5 +1,6 @@
 #include "tilewright/schedule/default/cpu/prefetch.h"
 
+#include "tilewright/schedule/steps.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
 
@@ -11,8 +12,8 @@ Prefetch prefetch_at(int64_t bytes, const Features& features) {
 
 void fetch_ahead(Schedule& sch, LoopRef loop, const Prefetch& prefetch) {
   if (prefetch.distance == 0) return;
-  sch.call("annotate", loop, std::string(tir::kPrefetchAhead), imm(prefetch.distance));
-  if (prefetch.level > 1) sch.call("annotate", loop, std::string(tir::kPrefetchLevel), imm(prefetch.level));
+  steps::annotate(sch, loop, tir::kPrefetchAhead, imm(prefetch.distance));
+  if (prefetch.level > 1) steps::annotate(sch, loop, tir::kPrefetchLevel, imm(prefetch.level));
 }
 
 void fetch_far(Schedule& sch, const BlockShape& shape, LoopRef loop, const Features& features) {

@@ -1,4 +1,4 @@
-// What is fetched before it is read: how far ahead, and into which cache.
+// Prefetching: how far ahead, and into which cache.
 #pragma once
 #include "tilewright/schedule/default/cpu/shape.h"
 

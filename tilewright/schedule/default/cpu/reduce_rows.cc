@@ -1,4 +1,4 @@
-// Programs that reduce rows: sums and maxima along what is contiguous, softmax, norms.
+// Rule reduce_rows: programs that reduce rows, sums and maxima along what is contiguous, softmax, norms.
 //   for i, k: S[i] += A[i, k]
 //   for i, j: B[i, j] = A[i, j] / S[i]
 //   ->  for i: P[64] = 0; for ko: P[0:64] += A[i, ko * 64 + 0:64]
@@ -10,6 +10,7 @@
 #include "tilewright/schedule/default/cpu/prefetch.h"
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/default/default.h"
+#include "tilewright/schedule/steps.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
 #include "tilewright/tir/text.h"
@@ -48,20 +49,19 @@ bool is_contiguous_alone(const BlockShape& sum, size_t axis) {
   return is_contiguous;
 }
 
-// Why no axis along which the block adds gives its vectors.
-std::string why_no_terms(const BlockShape& sum) {
+// The reason why no axis along which the block adds gives its vectors.
+Reason why_no_terms(const BlockShape& sum) {
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
     const IterVar& var = sum.block->iter_vars[axis];
     if (var->iter_type == IterType::kSpatial || sum.extent(axis) > 0 || !is_contiguous_alone(sum, axis))
       continue;
-    return fmt::format("the extent of axis {} of block {}, {}, {}", axis_name(sum, axis),
-                       sum.block->name_hint, expr_text(var->dom->extent), kOpenExtent);
+    return open_extent(sum, axis);
   }
-  return fmt::format("no axis along which block {} adds is contiguous in all that it reads",
-                     sum.block->name_hint);
+  return Reason(Reason::kForm, "no axis along which block {} adds is contiguous in all that it reads",
+                sum.block->name_hint);
 }
 
-std::optional<Terms> terms_of(const BlockShape& sum, const Features& features, std::string* why) {
+OrReason<Terms> terms_of(const BlockShape& sum, const Features& features) {
   Terms terms;
   bool is_found = false;
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
@@ -71,28 +71,24 @@ std::optional<Terms> terms_of(const BlockShape& sum, const Features& features, s
     terms.axis = axis;
     is_found = true;
   }
-  if (!is_found || sum.output()->dtype.is_bool()) {
-    *why = is_found ? fmt::format("{} is of bool", sum.output()->name) : why_no_terms(sum);
-    return std::nullopt;
-  }
+  if (!is_found) return why_no_terms(sum);
+  if (sum.output()->dtype.is_bool()) return Reason(Reason::kForm, "{} is of bool", sum.output()->name);
   // at least two of all vectors, if possible without an edge
   const int64_t extent = sum.extent(terms.axis);
   terms.lanes = features.vector_bytes / std::max<int64_t>(1, sum.output()->dtype.num_bytes());
   while (terms.lanes > kLoopCosts.least_vector && extent < 2 * terms.lanes) terms.lanes /= 2;
   const int64_t most = std::min(kLoopCosts.most_sums, extent / terms.lanes / 2);
-  if (terms.lanes < kLoopCosts.least_vector || most < 1) {
-    *why = fmt::format("axis {} of block {} has {} terms, fewer than two vectors of {}",
-                       axis_name(sum, terms.axis), sum.block->name_hint, extent,
-                       std::max(terms.lanes, kLoopCosts.least_vector));
-    return std::nullopt;
-  }
+  if (terms.lanes < kLoopCosts.least_vector || most < 1)
+    return Reason(Reason::kTooSmall, "axis {} of block {} has {} terms, fewer than two vectors of {}",
+                  axis_name(sum, terms.axis), sum.block->name_hint, extent,
+                  std::max(terms.lanes, kLoopCosts.least_vector));
   terms.vectors = most;
   while (terms.vectors > 1 && extent % (terms.vectors * terms.lanes) != 0) --terms.vectors;
   if (extent % (terms.vectors * terms.lanes) != 0) terms.vectors = most;
   return terms;
 }
 
-// Whether the first dimensions of an access, but for those of extent 1, are the rows of `shape`.
+// True if the first dimensions of an access, but for those of extent 1, are the rows of `shape`.
 bool begins_with_rows(const BlockShape& shape, const Buffer& buffer, const std::vector<PrimExpr>& indices,
                       const std::vector<size_t>& axes, size_t num_rows) {
   size_t row = 0;
@@ -104,48 +100,59 @@ bool begins_with_rows(const BlockShape& shape, const Buffer& buffer, const std::
   return row == num_rows;
 }
 
-std::optional<Plan> make_plan(const std::vector<BlockShape>& shapes, const Features& features,
-                              std::string* why) {
-  Plan plan;
-  const auto other_rows = [&](const BlockShape& shape) {
-    *why = fmt::format("block {} does not work on the rows of block {}", shape.block->name_hint,
-                       shapes.back().block->name_hint);
-    return std::nullopt;
-  };
-  std::optional<size_t> num_rows;
-  for (const BlockShape& shape : shapes) {
-    plan.sums.push_back(shape.is_reduction() ? terms_of(shape, features, why) : std::nullopt);
-    if (!shape.is_reduction()) continue;
-    const size_t num_spatial = spatial_axes(shape).size();
-    if (!plan.sums.back()) return std::nullopt;
-    if (num_rows && *num_rows != num_spatial) return other_rows(shape);
-    num_rows = num_spatial;
+// The reason why the first `num_rows` axes of `shape` are not those of `last`, the last of `shapes`, in all
+// that it reads and writes; nothing if they are.
+std::optional<Reason> why_other_rows(const BlockShape& shape, const BlockShape& last, size_t num_rows,
+                                     const std::vector<BlockShape>& shapes) {
+  const std::vector<size_t> axes = spatial_axes(shape), last_axes = spatial_axes(last);
+  const std::string &block = shape.block->name_hint, &last_block = last.block->name_hint;
+  for (const auto& [name, count] : {std::pair(block, axes.size()), std::pair(last_block, last_axes.size())}) {
+    if (count < num_rows)
+      return Reason(Reason::kForm, "block {} has {} axes of several values, and rows that are reduced {}",
+                    name, count, num_rows);
   }
-  if (!num_rows) {
-    *why = "nothing is added up";
-    return std::nullopt;
-  }
-  plan.num_rows = *num_rows;
-  const std::vector<size_t> last_axes = spatial_axes(shapes.back());
-  if (last_axes.size() < plan.num_rows) return other_rows(shapes.back());
+  if (!begins_with_rows(shape, shape.output(), shape.store->indices, axes, num_rows))
+    return Reason(Reason::kForm, "the first indices of {}, which block {} stores, are not its first axes",
+                  shape.output()->name, block);
   arith::Analyzer analyzer;
+  for (size_t row = 0; row < num_rows; ++row) {
+    const PrimExpr &extent = shape.block->iter_vars[axes[row]]->dom->extent,
+                   &last_extent = last.block->iter_vars[last_axes[row]]->dom->extent;
+    if (!analyzer.can_prove_equal(extent, last_extent))
+      return Reason(Reason::kForm, "axis {} of block {} has {} values, and axis {} of block {} has {}",
+                    axis_name(shape, axes[row]), block, expr_text(extent), axis_name(last, last_axes[row]),
+                    last_block, expr_text(last_extent));
+  }
+  for (const BufferLoadNode* load : shape.loads) {
+    const bool is_made_here = std::any_of(shapes.begin(), shapes.end(), [&](const BlockShape& other) {
+      return other.output() == load->buffer;
+    });
+    if (is_made_here && !begins_with_rows(shape, load->buffer, load->indices, axes, num_rows))
+      return Reason(Reason::kForm, "block {} reads other rows of {} than its own", block, load->buffer->name);
+  }
+  return std::nullopt;
+}
+
+OrReason<Plan> make_plan(const std::vector<BlockShape>& shapes, const Features& features) {
+  Plan plan;
+  const BlockShape* first_sum = nullptr;
   for (const BlockShape& shape : shapes) {
-    const std::vector<size_t> axes = spatial_axes(shape);
-    if (axes.size() < plan.num_rows ||
-        !begins_with_rows(shape, shape.output(), shape.store->indices, axes, plan.num_rows))
-      return other_rows(shape);
-    for (size_t row = 0; row < plan.num_rows; ++row) {
-      if (!analyzer.can_prove_equal(shape.block->iter_vars[axes[row]]->dom->extent,
-                                    shapes.back().block->iter_vars[last_axes[row]]->dom->extent))
-        return other_rows(shape);
-    }
-    for (const BufferLoadNode* load : shape.loads) {
-      const bool is_made_here = std::any_of(shapes.begin(), shapes.end(), [&](const BlockShape& other) {
-        return other.output() == load->buffer;
-      });
-      if (is_made_here && !begins_with_rows(shape, load->buffer, load->indices, axes, plan.num_rows))
-        return other_rows(shape);
-    }
+    plan.sums.emplace_back();
+    if (!shape.is_reduction()) continue;
+    const OrReason<Terms> terms = terms_of(shape, features);
+    if (!terms) return terms.reason();
+    plan.sums.back() = *terms;
+    const size_t num_rows = spatial_axes(shape).size();
+    if (first_sum && plan.num_rows != num_rows)
+      return Reason(Reason::kForm, "block {} reduces rows of {} axes, and block {} of {}",
+                    first_sum->block->name_hint, plan.num_rows, shape.block->name_hint, num_rows);
+    if (!first_sum) first_sum = &shape;
+    plan.num_rows = num_rows;
+  }
+  if (!first_sum) return Reason(Reason::kOther, "nothing is added up");
+  const BlockShape& last = shapes.back();
+  for (const BlockShape& shape : shapes) {
+    if (std::optional<Reason> why = why_other_rows(shape, last, plan.num_rows, shapes)) return *why;
   }
   return plan;
 }
@@ -160,20 +167,20 @@ struct Partial {
 std::vector<Partial> make_partials(Schedule& sch, BlockRef sum, const Terms& terms) {
   std::vector<Partial> partials;
   const auto factor = [&](LoopRef loop, int64_t count, int64_t lanes) {
-    const LoopRef inner = sch.call("split", loop, Factors{None{}, count}).loops().back();
-    const BlockRef partial = sch.call("rfactor", inner, -1).block();
-    sch.call("set_scope", partial, 0, "local");
+    const LoopRef inner = steps::split(sch, loop, {None{}, count}).back();
+    const BlockRef partial = steps::rfactor(sch, inner, -1);
+    steps::set_scope(sch, partial, {0}, "local");
     partials.push_back({partial, lanes});
   };
-  std::vector<LoopRef> loops = sch.call("get_loops", sum).loops();
+  std::vector<LoopRef> loops = steps::get_loops(sch, sum);
   const LoopRef along = loops_of_axis(sch, sum, terms.axis, loops)[0];
   if (!is_same(sch, along, loops.back())) {
     std::erase_if(loops, [&](LoopRef loop) { return is_same(sch, loop, along); });
     loops.push_back(along);
-    sch.call("reorder", loops);
+    steps::reorder(sch, loops);
   }
   factor(along, terms.lanes * terms.vectors, terms.lanes);
-  const auto rest = [&] { return sch.call("get_loops", sum).loops().back(); };
+  const auto rest = [&] { return steps::get_loops(sch, sum).back(); };
   if (terms.vectors > 1) factor(rest(), terms.lanes, terms.lanes);
   if (terms.lanes > kLoopCosts.least_vector) factor(rest(), kLoopCosts.least_vector, kLoopCosts.least_vector);
   return partials;
@@ -194,11 +201,11 @@ LoopRef order_loops(Schedule& sch, BlockRef block, const std::optional<LoopRef>&
   TILEWRIGHT_CHECK(!reducing.empty(), "block {} has no loop that reduces", node->name_hint);
   order.insert(order.end(), reducing.begin(), reducing.end());
   order.insert(order.end(), columns.begin(), columns.end());
-  if (order.size() > 1) sch.call("reorder", order);
+  if (order.size() > 1) steps::reorder(sch, order);
   return reducing[0];
 }
 
-// The block that fetches rows to come, if they do not stay in the second cache: one of those that read them,
+// The block that fetches rows to come, if they do not stay in L2: one of those that read them,
 // best one whose arithmetic leaves memory time.
 std::optional<size_t> block_that_fetches(const std::vector<BlockShape>& shapes, const Features& features) {
   std::optional<size_t> found;
@@ -213,36 +220,30 @@ std::optional<size_t> block_that_fetches(const std::vector<BlockShape>& shapes, 
 // is_first  the partial sums are of what is read, not of other sums
 void vectorize_partial(Schedule& sch, const Partial& partial, const std::optional<LoopRef>& row,
                        bool is_first, bool is_fetching, const Features& features) {
-  const std::optional<BlockShape> shape = shape_of(sch, partial.ref);
+  const OrReason<BlockShape> shape = shape_of(sch, partial.ref);
   const std::optional<size_t> column = shape ? shape->last_axis() : std::nullopt;
   TILEWRIGHT_CHECK(column, "a block of partial sums has no last axis");
   const LoopRef first = order_loops(sch, partial.ref, row, column);
   const LoopRef lanes = loops_inside(sch, partial.ref, row).back();
   const auto expand = [&](BlockRef block) {
     const std::vector<LoopRef> loops = loops_inside(sch, block, row);
-    sch.call("unroll", loops[loops.size() - 2]);
-    sch.call("vectorize", loops.back());
+    steps::unroll(sch, loops[loops.size() - 2]);
+    steps::vectorize(sch, loops.back());
   };
-  sch.call("split", lanes, Factors{None{}, partial.lanes});
-  const BlockRef init = sch.call("decompose_reduction", partial.ref, first).block();
+  steps::split(sch, lanes, {None{}, partial.lanes});
+  const BlockRef init = steps::decompose_reduction(sch, partial.ref, first);
   expand(init);
   expand(partial.ref);
-  if (!is_first) sch.call("unroll", first);
+  if (!is_first) steps::unroll(sch, first);
   if (is_fetching) fetch_ahead(sch, first, prefetch_at(features.far_fetch_bytes(), features));
 }
 
 }  // namespace
 
-std::string why_no_row_sums(const std::vector<BlockShape>& shapes, const Features& features) {
-  std::string why;
-  make_plan(shapes, features, &why);
-  return why;
-}
-
-bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Features& features) {
-  std::string why;
-  const std::optional<Plan> plan = make_plan(shapes, features, &why);
-  if (!plan) return false;
+std::optional<Reason> reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes,
+                                  const Features& features) {
+  const OrReason<Plan> plan = make_plan(shapes, features);
+  if (!plan) return plan.reason();
   int64_t work = 0;
   std::vector<std::vector<Partial>> partials(shapes.size());
   for (size_t n = 0; n < shapes.size(); ++n) {
@@ -253,8 +254,8 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Fea
   }
   const BlockRef last = shapes.back().ref;
   std::vector<LoopRef> rows;
-  const std::vector<LoopRef> loops = sch.call("get_loops", last).loops();
-  const std::optional<BlockShape> shape = shape_of(sch, last);
+  const std::vector<LoopRef> loops = steps::get_loops(sch, last);
+  const OrReason<BlockShape> shape = shape_of(sch, last);
   const std::vector<size_t> axes = spatial_axes(*shape);
   for (size_t row = 0; row < plan->num_rows; ++row)
     rows.push_back(loops_of_axis(sch, last, axes[row], loops)[0]);
@@ -265,13 +266,13 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Fea
       if (std::none_of(rows.begin(), rows.end(), [&](LoopRef other) { return is_same(sch, loop, other); }))
         order.push_back(loop);
     }
-    if (order.size() > 1) sch.call("reorder", order);
+    if (order.size() > 1) steps::reorder(sch, order);
     if (features.num_cores > 1 && work >= features.min_parallel_work())
       rows = parallelize(sch, rows, rows.size(), features);
     row = rows.back();
     for (size_t n = shapes.size(); n-- > 0;) {
-      if (n + 1 < shapes.size()) sch.call("compute_at", shapes[n].ref, *row);
-      for (size_t k = partials[n].size(); k-- > 0;) sch.call("compute_at", partials[n][k].ref, *row);
+      if (n + 1 < shapes.size()) steps::compute_at(sch, shapes[n].ref, *row);
+      for (size_t k = partials[n].size(); k-- > 0;) steps::compute_at(sch, partials[n][k].ref, *row);
     }
   }
   const std::optional<size_t> fetching = row ? block_that_fetches(shapes, features) : std::nullopt;
@@ -288,16 +289,16 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Fea
       // pages
       if (features.fetches_writes && row && n + 1 == shapes.size() && !inner.empty() &&
           num_bytes(shapes[n].output()) > features.l2_bytes)
-        sch.call("annotate", inner.back(), std::string(kPrefetchWrites), imm(features.far_fetch_bytes() / 2));
+        steps::annotate(sch, inner.back(), kPrefetchWrites, imm(features.far_fetch_bytes() / 2));
       continue;
     }
     for (size_t k = 0; k < partials[n].size(); ++k)
       vectorize_partial(sch, partials[n][k], row, k == 0, k == 0 && n == fetching, features);
     const LoopRef final_loop = order_loops(sch, shapes[n].ref, row, std::nullopt);
-    sch.call("decompose_reduction", shapes[n].ref, final_loop);
-    sch.call("unroll", final_loop);
+    steps::decompose_reduction(sch, shapes[n].ref, final_loop);
+    steps::unroll(sch, final_loop);
   }
-  return true;
+  return std::nullopt;
 }
 
 }  // namespace tilewright::schedule

@@ -24,15 +24,16 @@ double sums_time(int64_t rows, int64_t vectors, const Features& features) {
   return static_cast<double>(rows * vectors) / features.rates.fma_per_cycle;
 }
 
-// Whether the panel of a tile is more than the first cache keeps beside rows and sums.
+// True if the panel of a tile is more than L1 keeps beside rows and sums.
 bool passes_by(int64_t vectors, const TileLoads& loads, const Features& features) {
   const int64_t row_bytes = vectors * loads.vectors * features.vector_bytes;
   return loads.steps > features.l1_bytes / 2 / std::max<int64_t>(1, row_bytes);
 }
 
-// What arithmetic does not hide of the time that the loads of one step take, in cycles.
+// The part of the time of one step's loads that arithmetic does not hide, in cycles.
 double waiting_time(int64_t rows, int64_t vectors, const TileLoads& loads, const Features& features) {
-  constexpr int64_t kLeastVectors = 2;  // tiles of one do not escape by their narrower panel
+  constexpr int64_t kLeastVectors =
+      2;  // a one-vector tile must not look cheap only because its panel is narrow
   const int64_t num_vectors = vectors * loads.vectors;
   const double time = static_cast<double>(num_vectors * features.vector_bytes) /
                       static_cast<double>(features.l2_bytes_per_cycle),
@@ -52,7 +53,7 @@ double issue_time(int64_t rows, int64_t vectors, const TileLoads& loads, const F
   return static_cast<double>(count) / static_cast<double>(features.rates.issue_width);
 }
 
-// What the pieces of far rows take that one step of the first tile of rows reads.
+// The time of the pieces of far rows that one step of the first tile of rows reads.
 double pieces_time(int64_t vectors, const TileLoads& loads, const Features& features) {
   const double piece =
       static_cast<double>(vectors * features.vector_bytes) / static_cast<double>(features.l2_bytes_per_cycle);

@@ -1,4 +1,5 @@
-// How many rows and vectors of results one pass over the reduction keeps in registers.
+// The cost model of register tiles: how many rows and vectors of results a pass over a reduction keeps in
+// registers.  It knows numbers of loads, no program.
 #pragma once
 #include <limits>
 
@@ -13,7 +14,7 @@ struct RegisterTile {
   int64_t lanes = 1;    // elements of one vector
 };
 
-/// What one step of a sum loads.
+/// The loads of one step of a sum.
 struct TileLoads {
   int64_t vectors = 0;           // for each vector of columns
   int64_t own_vectors = 0;       // of them: each row has others
@@ -22,7 +23,7 @@ struct TileLoads {
   int64_t rows = 0;              // scalars for each row
   bool is_far = false;           // vectors come from far memory for each row of tiles
   int64_t steps = 1;             // of a sum, each of which reads other vectors: together a panel
-  int64_t kept_rows = kAllRows;  // whose lines the first cache keeps while a larger panel passes by
+  int64_t kept_rows = kAllRows;  // whose lines L1 keeps while a larger panel passes by
   int64_t far_pieces = 0;        // of rows that lie in far memory, where a tile takes a part of them
   bool is_read_again = false;    // even if a tile takes all rows: by those of other axes
   static constexpr int64_t kAllRows = std::numeric_limits<int64_t>::max();

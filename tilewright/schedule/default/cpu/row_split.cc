@@ -25,7 +25,7 @@ Operands operands_of_rows(const BlockShape& sum, const std::vector<size_t>& rows
   return operands;
 }
 
-// Whether each thread had better have rows of its own, and read all panels: it then finds in its own cache
+// True if each thread had better have rows of its own, and read all panels: it then finds in its own cache
 // the rows that it made in the kernel before; lines that another core wrote come slower than those of
 // weights, which nobody writes.  kwt1 on two threads of a Xeon: 98 rows of 256 channels by 64 take 8 us, as
 // on one thread if threads have panels of their own.  Unless what all rows read is more than five times as

@@ -1,10 +1,11 @@
-// How rows of a sum are divided among threads and by what the second cache holds.
+// Divides rows of a sum among threads and into parts that L2 holds.
 #pragma once
 #include "tilewright/schedule/default/cpu/sum_plan.h"
 
 namespace tilewright::schedule {
 
-/// What a sum reads, in words of four bytes at least: what differs from row to row, and what all rows read.
+/// The size of what a sum reads, in words of four bytes at least: the part that differs from row to row, and
+/// the part that all rows read.
 struct Operands {
   int64_t of_rows = 0, fixed = 0;
 };
@@ -15,7 +16,7 @@ Operands operands_of(const BlockShape& sum, const SumPlan& plan);
 struct RowSplit {
   int64_t least = 1, most = 1, step = 1;
 };
-/// Of matrix tiles so many that a part stays in the second cache while panels pass by, if that takes less
+/// For matrix tiles so many that a part stays in L2 while panels pass by, if that takes less
 /// from farther memory than rows that come again for each panel; else one for each thread, where rows are
 /// shared out.
 RowSplit split_of_rows(const BlockShape& sum, const SumPlan& plan, const Operands& operands, bool is_parallel,

@@ -1,4 +1,4 @@
-// The rules, each tried on a schedule of its own: a rule returns false, or throws, if it does not apply.
+// The rules, each tried on a schedule of its own: a rule returns the reason why it does not apply, or throws.
 #pragma once
 #include <functional>
 
@@ -6,15 +6,18 @@
 
 namespace tilewright::schedule {
 
-/// Runs `rule` on a copy of `sch`, which takes the place of `sch` if it returns true.  Gives the reason if it
-/// does not, or raises UserError or Unsupported; else nothing.  An InternalError comes through: it is a bug.
-std::string why_not_applied(Schedule& sch, const std::function<bool(Schedule&)>& rule);
+/// Changes a schedule; why it does not apply, or nothing if it was applied.
+using Rule = std::function<std::optional<Reason>(Schedule&)>;
+/// Runs `rule` on a copy of `sch`, which takes the place of `sch` if the rule applies.
+///
+/// Returns  the reason that the rule gives, or kRefused with the text of a UserError or Unsupported that it
+///          raises; an InternalError comes through: it is a bug
+std::optional<Reason> try_rule(Schedule& sch, const Rule& rule);
 
 /// Where a sum is computed, and from what.
 struct SumPlace {
   std::optional<LoopRef> within = {};  // the loop that all this stays inside of
   std::optional<BlockRef> maker = {};  // the block that computes rows of matrix tiles, for this sum alone
-  std::string* why = nullptr;          // gets the reason if the rule does not apply
 };
 /// Sums: matrix products, convolutions, pools, sums over outer axes.  A tile of results is kept in registers,
 /// contiguous in the last dimension, while all its terms are added; an operand that many tiles read is
@@ -22,10 +25,11 @@ struct SumPlace {
 ///
 /// sum       a reduction
 /// epilogue  an element by element block that is the only reader of the sum and takes part, or nothing
-bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
-              const Features& features, const SumPlace& at = {});
+std::optional<Reason> tile_sum(Schedule& sch, const BlockShape& sum,
+                               const std::optional<BlockShape>& epilogue, const Features& features,
+                               const SumPlace& at = {});
 
-/// Whether the formula of an element by element block differs from value to value of a small axis:
+/// True if the formula of an element by element block differs from value to value of a small axis:
 /// select(a == 0, x, select(a == 1, y, z)).
 bool is_chosen_by_axis(const BlockShape& shape);
 /// A sum between such blocks, as Winograd's convolutions have them: in strips that stay near the core, small
@@ -33,35 +37,40 @@ bool is_chosen_by_axis(const BlockShape& shape);
 ///
 /// shapes           all blocks of the function, in order
 /// may_have_strips  false: all at once, as where strips cannot be computed apart from each other
-/// Returns          the blocks that have their schedule with this; none if the rule does not apply
-std::vector<BlockRef> tile_winograd(Schedule& sch, const std::vector<BlockShape>& shapes,
-                                    const BlockShape& sum, const Features& features, bool may_have_strips);
+/// Returns          the blocks that have their schedule with this
+OrReason<std::vector<BlockRef>> tile_winograd(Schedule& sch, const std::vector<BlockShape>& shapes,
+                                              const BlockShape& sum, const Features& features,
+                                              bool may_have_strips);
 
 /// Attention in blocks of queries (te/topi/attention_steps.h): all that a block needs is computed with it.
 ///
 /// shapes  all blocks of the function, in order
-bool tile_attention(Schedule& sch, const std::vector<BlockShape>& shapes, const Features& features);
+std::optional<Reason> tile_attention(Schedule& sch, const std::vector<BlockShape>& shapes,
+                                     const Features& features);
 
 /// Programs in which every block works on rows (leading axes) and some reduce what is contiguous: all blocks
 /// of one row together, partial sums in vectors.
 ///
 /// shapes  blocks that follow each other, in order
-/// Returns of the first: why they are no such programs, or ""
-std::string why_no_row_sums(const std::vector<BlockShape>& shapes, const Features& features);
-bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Features& features);
+std::optional<Reason> reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes,
+                                  const Features& features);
 
 /// The loop over the last dimension that an element by element block stores, of `loops` around it, becomes
-/// the innermost and vectors if what is read allows it.  Returns why there are none, or "".
-std::string vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
-                                const Features& features);
+/// the innermost, and vectors if what is read allows it.
+///
+/// Returns  why there are no vectors; the loops have their order nevertheless
+std::optional<Reason> vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
+                                          const Features& features);
 
 /// Element by element blocks: vectors along the last dimension, outer loops parallel where there is enough to
-/// do.  Returns why there are no vectors, or "".
-std::string vectorize_elements(Schedule& sch, const BlockShape& shape, const Features& features);
+/// do.
+///
+/// Returns  why there are no vectors; loops may be parallel nevertheless
+std::optional<Reason> vectorize_elements(Schedule& sch, const BlockShape& shape, const Features& features);
 
 /// Blocks that no other rule takes: outer loops over spatial axes become parallel where there is enough to
-/// do; false if there is not.
-bool parallelize_block(Schedule& sch, BlockRef block, const Features& features);
+/// do.
+std::optional<Reason> parallelize_block(Schedule& sch, BlockRef block, const Features& features);
 
 /// Fuses loops from `loops[0]` on until there are enough iterations for all cores to get about the same, and
 /// makes them parallel.
@@ -75,7 +84,7 @@ std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size
 BlockRef copy_of_operand(Schedule& sch, const BlockShape& sum, const Buffer& buffer);
 /// The innermost of `loops` as one vector, the others written out.
 void expand(Schedule& sch, const std::vector<LoopRef>& loops);
-/// Whether two handles stand for one loop.
+/// True if two handles stand for one loop.
 inline bool is_same(const Schedule& sch, LoopRef a, LoopRef b) { return sch.state()[a] == sch.state()[b]; }
 /// The constant extent of a loop, or 0.
 int64_t extent_of(const Schedule& sch, LoopRef loop);

@@ -8,6 +8,7 @@
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/core/loops.h"
+#include "tilewright/schedule/steps.h"
 #include "tilewright/tir/block_roles.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
@@ -69,22 +70,40 @@ std::optional<size_t> BlockShape::last_axis() const {
   if (store->indices.empty()) return std::nullopt;
   const size_t dim = last_dimension(output());
   if (is_one(output()->shape[dim])) return std::nullopt;
-  for (size_t axis = 0; axis < block->iter_vars.size(); ++axis) {
-    if (store->indices[dim].as<VarNode>() == block->iter_vars[axis]->var.get()) return axis;
-  }
-  return std::nullopt;
+  return axis_of(*this, store->indices[dim]);
 }
 
 const std::string& axis_name(const BlockShape& shape, size_t axis) {
   return shape.block->iter_vars[axis]->var->name_hint;
 }
 
-std::string why_no_last_axis(const BlockShape& shape) {
-  if (shape.store->indices.empty()) return fmt::format("{} is one element", shape.output()->name);
+std::optional<size_t> axis_of(const BlockShape& shape, const PrimExpr& index) {
+  for (size_t axis = 0; axis < shape.block->iter_vars.size(); ++axis) {
+    if (index.get() == shape.block->iter_vars[axis]->var.get()) return axis;
+  }
+  return std::nullopt;
+}
+
+Reason why_no_last_axis(const BlockShape& shape) {
+  const Reason one_element{Reason::kTooSmall, "{} is one element", shape.output()->name};
+  if (shape.store->indices.empty()) return one_element;
   const size_t dim = last_dimension(shape.output());
-  if (is_one(shape.output()->shape[dim])) return fmt::format("{} is one element", shape.output()->name);
-  return fmt::format("the index of dimension {} of {}, {}, is no axis", dim, shape.output()->name,
-                     expr_text(shape.store->indices[dim]));
+  if (is_one(shape.output()->shape[dim])) return one_element;
+  return Reason(Reason::kForm, "the index of dimension {} of {}, {}, is no axis", dim, shape.output()->name,
+                expr_text(shape.store->indices[dim]));
+}
+
+Reason open_extent(const BlockShape& shape, size_t axis) {
+  return Reason(Reason::kOpenExtent, "the extent of axis {} of block {}, {}, is known only at run time",
+                axis_name(shape, axis), shape.block->name_hint,
+                expr_text(shape.block->iter_vars[axis]->dom->extent));
+}
+
+Reason partly_filled(const BlockShape& shape, size_t axis, std::string_view what, int64_t size,
+                     std::string_view parts) {
+  const int64_t extent = shape.extent(axis), whole = (extent + size - 1) / size * size;
+  return Reason(Reason::kTooSmall, "the {} {} of axis {} fill {} in {} of {}, and all must be filled", extent,
+                what, axis_name(shape, axis), share_text(extent, whole), parts, size);
 }
 
 int64_t num_steps(const BlockShape& sum) {
@@ -162,33 +181,32 @@ bool BlockShape::is_expensive() const {
 
 namespace {
 
-// Why rules that know blocks of one store do not know this one.
-std::string why_other_form(const BlockNode* block) {
+// The reason why a block is not one store; nothing if it is.
+std::optional<Reason> why_not_one_store(const BlockNode* block) {
   if (!is<BufferStoreNode>(block->body)) {
     int64_t num_stores = 0, num_loops = 0;
     walk(
         block->body, [&](const BufferStoreNode*) { ++num_stores; }, [&](const ForNode*) { ++num_loops; },
         [&](const WhileNode*) { ++num_loops; });
-    return fmt::format("its body is not one store, but has {} store{} and {} loop{}", num_stores,
-                       num_stores == 1 ? "" : "s", num_loops, num_loops == 1 ? "" : "s");
+    return Reason(Reason::kForm, "its body is not one store, but has {} store{} and {} loop{}", num_stores,
+                  num_stores == 1 ? "" : "s", num_loops, num_loops == 1 ? "" : "s");
   }
   for (const IterVar& axis : block->iter_vars) {
     if (axis->iter_type != IterType::kSpatial && axis->iter_type != IterType::kReduce)
-      return fmt::format("axis {} is neither spatial nor reduce", axis->var->name_hint);
+      return Reason(Reason::kForm, "axis {} is neither spatial nor reduce", axis->var->name_hint);
   }
-  return block->init && !is<BufferStoreNode>(block->init) ? "its init is not one store" : "";
+  if (!block->init || is<BufferStoreNode>(block->init)) return std::nullopt;
+  return Reason(Reason::kForm, "its init is not one store");
 }
 
 }  // namespace
 
-std::optional<BlockShape> shape_of(const Schedule& sch, BlockRef block, std::string* why) {
+OrReason<BlockShape> shape_of(const Schedule& sch, BlockRef block) {
   BlockShape shape;
   shape.ref = block;
   shape.block = sch.get(block);
   shape.store = shape.block->body.as<BufferStoreNode>();
-  const std::string reason = why_other_form(shape.block.get());
-  if (why) *why = reason;
-  if (!reason.empty()) return std::nullopt;
+  if (const std::optional<Reason> why = why_not_one_store(shape.block.get())) return *why;
   walk(shape.store->value, [&](const BufferLoadNode* load) {
     if (load->buffer != shape.store->buffer) shape.loads.push_back(load);
   });
@@ -206,7 +224,7 @@ const BlockShape* block_in_role(const std::vector<BlockShape>& shapes, std::stri
 }
 
 std::vector<LoopRef> loops_inside(Schedule& sch, BlockRef block, std::optional<LoopRef> outer) {
-  std::vector<LoopRef> loops = sch.call("get_loops", block).loops();
+  std::vector<LoopRef> loops = steps::get_loops(sch, block);
   if (!outer) return loops;
   auto is_outer = [&](LoopRef loop) { return sch.state()[loop] == sch.state()[*outer]; };
   const auto found = std::find_if(loops.begin(), loops.end(), is_outer);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMaxParts = 8;  // of an element of a vector that steps take apart
 
-// Of float32, in a line of a cache.
+// The elements of float32 in a line of a cache.
 int64_t line_elements(const Features& features) { return features.line_bytes / 4; }
 
 // A strided convolution reads every second element of a row; lanes may be gathered when they are that near.
@@ -29,7 +29,7 @@ bool is_near(const BlockShape& sum, const BufferLoadNode* load, size_t axis) {
   return stride > 0 && stride <= kTileCosts.gather_stride;
 }
 
-// Whether the lanes of one vector read the same element: v // 128 * 48 + k, the group of a convolution.
+// True if the lanes of one vector read the same element: v // 128 * 48 + k, the group of a convolution.
 bool stays_in_vectors(const BlockShape& sum, const BufferLoadNode* load, size_t axis, int64_t lanes) {
   const Var& var = sum.block->iter_vars[axis]->var;
   const Var vector = make_var("vector", var->dtype), lane = make_var("lane", var->dtype);
@@ -79,8 +79,8 @@ std::optional<size_t> row_dimension(const BlockShape& sum, const BufferLoadNode*
   return found && *found + 1 < load->indices.size() ? found : std::nullopt;
 }
 
-// Rows so far apart that all their lines belong in the same few places of the first cache: each step of the
-// sum would read them from the second.
+// True of rows so far apart that all their lines belong in the same few sets of L1: each step of the sum
+// would read them from L2.
 bool has_conflicts(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
                    const Features& features) {
   // a matrix tile takes whole lines of its rows at once
@@ -118,15 +118,15 @@ std::vector<size_t> step_order(const BlockShape& sum, const SumPlan& plan,
   return order;
 }
 
-// The operands that are read in vectors, and the most lanes with which they can be; none if lanes would be
+// The operands that are read in vectors, and the most lanes with which they can be; or why lanes would be
 // gathered.
-std::vector<const BufferLoadNode*> vector_operands(const BlockShape& sum, SumPlan& plan, int64_t* lanes,
-                                                   std::string* why) {
+OrReason<std::vector<const BufferLoadNode*>> vector_operands(const BlockShape& sum, SumPlan& plan,
+                                                             int64_t* lanes) {
   std::vector<const BufferLoadNode*> vectors;
   if (plan.dot) {
     *lanes = plan.dot->lanes;
     if (!plan.dot->is_grouped) plan.packed = plan.dot->column;
-    return {plan.dot->column};
+    return std::vector{plan.dot->column};
   }
   for (const BufferLoadNode* load : sum.loads) {
     const Along moves = along_columns(sum, load, plan.column, lanes);
@@ -135,21 +135,21 @@ std::vector<const BufferLoadNode*> vector_operands(const BlockShape& sum, SumPla
           sum.loads.begin(), sum.loads.end(),
           [&](const BufferLoadNode* other) { return other != load && other->buffer == load->buffer; });
       if (plan.packed || is_read_twice || !has_axes_only(load)) {
-        *why = fmt::format(
-            "neighbours along axis {} are not neighbours in {}, which cannot be copied for it: {}",
-            axis_name(sum, plan.column), load->buffer->name,
-            plan.packed     ? fmt::format("{} is copied already", plan.packed->buffer->name)
-            : is_read_twice ? "it is read in several places"
-                            : "an index of it is more than an axis");
-        return {};
+        return Reason(Reason::kForm,
+                      "neighbours along axis {} are not neighbours in {}, which cannot be copied for it: {}",
+                      axis_name(sum, plan.column), load->buffer->name,
+                      plan.packed     ? fmt::format("{} is copied already", plan.packed->buffer->name)
+                      : is_read_twice ? "it is read in several places"
+                                      : "an index of it is more than an axis");
       }
       plan.packed = load;
     }
     if (moves != Along::kStays) vectors.push_back(load);
   }
   if (vectors.empty())
-    *why = fmt::format("nothing that it reads changes along axis {}, which would be that of its vectors",
-                       axis_name(sum, plan.column));
+    return Reason(Reason::kForm,
+                  "nothing that it reads changes along axis {}, which would be that of its vectors",
+                  axis_name(sum, plan.column));
   return vectors;
 }
 
@@ -164,7 +164,7 @@ void divide_axes(const BlockShape& sum, const std::vector<const BufferLoadNode*>
   }
 }
 
-// Whether some step reads what is contiguous and nothing else, so that terms are vectors without a copy.
+// True if some step reads what is contiguous and nothing else, so that terms are vectors without a copy.
 bool has_rows_of_terms(const BlockShape& sum) {
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
     if (is_spatial(sum, axis) || sum.likely_extent(axis) <= 1) continue;
@@ -202,32 +202,42 @@ std::optional<size_t> axis_of_parts(const BlockShape& sum, const SumPlan& plan,
   return std::nullopt;
 }
 
-std::string why_no_columns(const BlockShape& sum) {
-  if (sum.output()->dtype.is_bool()) return fmt::format("{} is of bool", sum.output()->name);
+// The axis of the vectors.
+OrReason<size_t> column_axis(const BlockShape& sum) {
+  if (sum.output()->dtype.is_bool()) return Reason(Reason::kForm, "{} is of bool", sum.output()->name);
   const std::optional<size_t> column = sum.last_axis();
   if (!column) return why_no_last_axis(sum);
-  if (num_steps(sum) <= 1) return "each result has one term";
+  if (num_steps(sum) <= 1) return Reason(Reason::kTooSmall, "each result has one term");
   if (sum.likely_extent(*column) < 2)
-    return fmt::format("axis {} has one value, and would be that of its vectors", axis_name(sum, *column));
-  return "";
+    return Reason(Reason::kTooSmall, "axis {} has one value, and would be that of its vectors",
+                  axis_name(sum, *column));
+  return *column;
+}
+
+// Why plan.packed is not copied before tiles read it.
+Reason why_no_copy(const BlockShape& sum, const SumPlan& plan) {
+  const std::string& name = plan.packed->buffer->name;
+  if (!is_plain_matrix(sum, plan.packed, plan))
+    return Reason(Reason::kForm, "{} is no plain matrix that could be copied for its vectors", name);
+  return Reason(Reason::kCost, "a copy of {} for its vectors pays from {} uses on, and would have {}", name,
+                kTileCosts.packed_uses, num_uses(sum, plan.packed, plan));
 }
 
 }  // namespace
 
-std::optional<SumPlan> plan_sum(const BlockShape& sum, const Features& features, bool is_packing_free,
-                                std::optional<size_t> outer_axis, std::string* why) {
-  std::string unread;
-  if (!why) why = &unread;
+OrReason<SumPlan> plan_sum(const BlockShape& sum, const Features& features, bool is_packing_free,
+                           std::optional<size_t> outer_axis) {
   SumPlan plan;
-  *why = why_no_columns(sum);
-  if (!why->empty()) return std::nullopt;
-  plan.column = *sum.last_axis();
+  const OrReason<size_t> column = column_axis(sum);
+  if (!column) return column.reason();
+  plan.column = *column;
   int64_t lanes =
       std::max<int64_t>(1, features.vector_bytes / std::max<int64_t>(1, sum.output()->dtype.num_bytes()));
   plan.dot = dot_sum(sum, plan.column, features);
-  const std::vector<const BufferLoadNode*> vectors = vector_operands(sum, plan, &lanes, why);
-  if (vectors.empty()) return std::nullopt;
-  // masks of shorter numbers are branches, but for AVX512BW
+  const OrReason<std::vector<const BufferLoadNode*>> operands = vector_operands(sum, plan, &lanes);
+  if (!operands) return operands.reason();
+  const std::vector<const BufferLoadNode*>& vectors = *operands;
+  // without AVX512BW, masked 8- and 16-bit loads compile to branches
   plan.has_masks = features.has_masks && !plan.dot &&
                    std::all_of(vectors.begin(), vectors.end(),
                                [](const auto* load) { return load->dtype.element().num_bytes() >= 4; });
@@ -245,17 +255,13 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Features& features,
            (!plan.dot && !has_rows_of_terms(sum));
   };
   if (plan.is_copy_needed && !is_packing_free && (!is_plain_matrix(sum, plan.packed, plan) || !pays())) {
-    if (!plan.dot) {
-      *why = fmt::format("a copy of {} for its vectors pays from {} uses on, and would have {}",
-                         plan.packed->buffer->name, kTileCosts.packed_uses, num_uses(sum, plan.packed, plan));
-      if (!is_plain_matrix(sum, plan.packed, plan))
-        *why = fmt::format("{} is no plain matrix that could be copied for its vectors",
-                           plan.packed->buffer->name);
-      return std::nullopt;
-    }
+    const Reason reason = why_no_copy(sum, plan);
+    if (!plan.dot) return reason;
     Features without_dots = features;
     without_dots.dots = {};
-    return plan_sum(sum, without_dots, false, outer_axis, why);
+    OrReason<SumPlan> other = plan_sum(sum, without_dots, false, outer_axis);
+    if (other) other->dot = reason;
+    return other;
   }
   choose_copies(sum, vectors, features, plan);
   if (plan.packed) plan.copied_panels = copied_panels_of(sum, plan, features);
@@ -272,12 +278,12 @@ bool has_several_shared(const BlockShape& sum, const SumPlan& plan) {
 }
 
 bool needs_tiles(const BlockShape& sum, const Features& features, bool is_packing_free) {
-  const std::optional<SumPlan> plan = plan_sum(sum, features, is_packing_free);
+  const OrReason<SumPlan> plan = plan_sum(sum, features, is_packing_free);
   return plan && (plan->dot || plan->is_copy_needed);
 }
 
 std::optional<Panels> wanted_panels(const BlockShape& sum, const Features& features) {
-  const std::optional<SumPlan> plan = plan_sum(sum, features, true);
+  const OrReason<SumPlan> plan = plan_sum(sum, features, true);
   if (!plan) return std::nullopt;
   if (plan->is_copy_needed) return Panels{plan->packed->buffer, panel_layout(sum, *plan, plan->packed)};
   if (plan->dot) return std::nullopt;

@@ -1,4 +1,5 @@
-// How a sum is cut into register tiles.
+// The plan of a sum: all that rule tile_sum decides before it changes anything.  sum_plan.cc has the axes and
+// copies; parts of it are in sum_plan_tile.cc, sum_plan_matrix.cc and sum_plan_windows.cc.
 #pragma once
 #include "tilewright/schedule/default/cpu/dots.h"
 #include "tilewright/schedule/default/cpu/prefetch.h"
@@ -14,16 +15,16 @@ struct MatrixTile {
   int64_t groups = 0;            // of 32 bits, of the terms: up to 16
   int64_t down = 1, across = 1;  // tiles of sums that are in registers together
   int64_t outer = 1;             // of so many rows of an image, if it has short ones
-  int64_t terms = 0;             // that are added at once: their part of a panel stays in the first cache
+  int64_t terms = 0;             // that are added at once: their part of a panel stays in L1
   bool is_row_streamed = false;  // columns stay there, rows pass by
 };
 
-/// A panel that is read in several turns, and how far the next one is.
+/// A panel that several iterations read, and how far the next one is.
 struct NextPanel {
-  int64_t distance = 0, row_bytes = 0;  // row_bytes: of vectors in a turn; 0 of matrix tiles
+  int64_t distance = 0, row_bytes = 0;  // row_bytes: of vectors in an iteration; 0 for matrix tiles
 };
 
-/// What tile_sum decides before it changes anything.
+/// The decisions of tile_sum, made before it changes anything.
 struct SumPlan {
   size_t column = 0;                 // axis of the vectors
   std::optional<size_t> row;         // axis along which vectors are reused
@@ -39,57 +40,59 @@ struct SumPlan {
   const BufferLoadNode* spread = nullptr;  // the one whose rows would push each other out of the cache
   int64_t copied_panels = 1;               // that are copied together, before rows pass by
   Prefetch fetch_ahead = {};               // of vectors that do not come from L1
-  std::optional<NextPanel> next_panel;     // each turn over a panel fetches a part of the next one
-  std::optional<DotSum> dot;               // groups are added by an instruction
+  std::optional<NextPanel> next_panel;     // each iteration over a panel fetches a part of the next one
+  OrReason<DotSum> dot;                    // groups are added by an instruction; or why not
   std::optional<size_t> unrolled;          // a short step along which vectors stay: parts of elements
   bool keeps_loops = false;                // of other steps: written out, all would need too many registers
-  std::optional<MatrixTile> matrix;        // whole tiles are multiplied by one, in tile registers
-  /// Whether sums of a matrix tile's panel wait in memory while its terms come in parts.
+  /// Whole tiles are multiplied by one instruction, in tile registers; or why not.
+  OrReason<MatrixTile> matrix = Reason(Reason::kOther, "no instruction adds its products by groups");
+  /// True if sums of a matrix tile's panel wait in memory while its terms come in parts.
   bool has_blocks() const {
     return matrix && (rows > matrix->down * matrix->rows || outer_rows > matrix->outer);
   }
   int64_t panel_width() const { return (matrix ? matrix->across : tile.vectors) * tile.lanes; }
 };
 
-/// Nothing if `sum` is none that vectors of results suit; `why` then gets the reason.
+/// How `sum` is tiled, or why vectors of results do not suit it.
 ///
 /// is_packing_free  operands can have any layout, made when nobody waits
 /// outer_axis       one whose values are computed one after the other: no rows of a tile
-std::optional<SumPlan> plan_sum(const BlockShape& sum, const Features& features, bool is_packing_free = false,
-                                std::optional<size_t> outer_axis = std::nullopt, std::string* why = nullptr);
+OrReason<SumPlan> plan_sum(const BlockShape& sum, const Features& features, bool is_packing_free = false,
+                           std::optional<size_t> outer_axis = std::nullopt);
 
-/// Sets the tile of `plan`, whose axes are known, and may make an outer axis one of its rows (sum_plan_tile.cc).
+/// Sets the tile of `plan`, whose axes are known, and may make an outer axis one of its rows
+/// (sum_plan_tile.cc).
 ///
-/// vectors          the loads that are read in vectors of `lanes`
-/// is_packing_free  as plan_sum has it
+/// vectors          the loads that are read in vectors of `lanes` is_packing_free  as plan_sum has it
 void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors, int64_t lanes,
                  const Features& features, bool is_packing_free, SumPlan& plan);
-/// How many rows' lines the first cache keeps of an operand whose rows are that far apart.
+/// How many rows' lines L1 keeps of an operand whose rows are that far apart.
 int64_t num_kept_rows(int64_t stride_bytes, const Features& features);
 /// How many iterations of its innermost step a tile may have in registers, because neighbouring rows read
 /// largely the same there; 1 if they do not.
 int64_t size_of_windows(const BlockShape& sum, const SumPlan& plan,
                         const std::vector<const BufferLoadNode*>& vectors);
-/// The innermost step of `plan`, if the vectors that neighbouring rows read in its turns are largely the
-/// same, as those of windows without sums over channels are: written out, each is loaded once (sum_plan_windows.cc).
+/// The innermost step of `plan`, if the vectors that neighbouring rows read in its iterations are largely the
+/// same, as those of windows without sums over channels are: written out, each is loaded once
+/// (sum_plan_windows.cc).
 std::optional<size_t> axis_of_windows(const BlockShape& sum, const SumPlan& plan,
                                       const std::vector<const BufferLoadNode*>& vectors);
-/// Whether the vectors that all rows of a tile read in all steps are more than `features` has registers for
+/// True if the vectors that all rows of a tile read in all steps are more than `features` has registers for
 /// beside its sums: a compiler that writes all steps out would hold them there, and spill.
 bool needs_loops(const BlockShape& sum, const SumPlan& plan,
                  const std::vector<const BufferLoadNode*>& vectors, const Features& features);
-/// Whether `sum` is better off with the conditions of `padding`, which it reads in windows, than with a copy
+/// True if `sum` is better off with the conditions of `padding`, which it reads in windows, than with a copy
 /// of the padded image: they say nothing of lanes, most are decided when the rows of a tile are written out,
 /// and the rest by a branch around many vectors.
 bool is_padding_of_windows(const BlockShape& padding, const BlockShape& sum, const Features& features);
-/// Sets `plan.matrix` and the tile if the machine has registers for tiles of such a sum (sum_plan_matrix.cc).
-bool choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Features& features);
+/// Sets `plan.matrix`, and the tile if the machine has registers for tiles of such a sum
+/// (sum_plan_matrix.cc).
+void choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Features& features);
 
-/// Whether there are several values of the axes outside of panels on which vectors depend, as in a batch.
+/// True if there are several values of the axes outside of panels on which vectors depend, as in a batch.
 bool has_several_shared(const BlockShape& sum, const SumPlan& plan);
 
-/// Whether the sum is one that only tiles that read copies do well: products with a transposed matrix, or of
-/// bytes.
+/// True if only tiles that read copies compute the sum fast: a product with a transposed matrix, or of bytes.
 bool needs_tiles(const BlockShape& sum, const Features& features, bool is_packing_free);
 
 /// An operand and how tiles read it.
@@ -107,7 +110,7 @@ PanelLayout panel_layout(const BlockShape& sum, const SumPlan& plan, const Buffe
 std::vector<Var> index_vars(const tir::Buffer& buffer);
 /// A[..., row, ..., k]  ->  A[..., k // line, row, ..., k % line]: rows are neighbours in memory.
 tir::IndexMap line_map(const BlockShape& sum, const SumPlan& plan, const Features& features);
-/// What PanelLayout says.
+/// The map of a PanelLayout.
 tir::IndexMap panel_map(const tir::Buffer& buffer, const PanelLayout& layout);
 
 }  // namespace tilewright::schedule

@@ -1,11 +1,12 @@
-// Which tiles of a sum the instructions for whole tiles (AMX) multiply: their shape, how many are kept in
-// registers, and blocks that stay in the first and second cache.  Nothing where extents do not divide so.
+// Plan of a sum, part matrix tiles, which instructions multiply as a whole (AMX): their shape, how many are
+// kept in registers, and blocks that stay in L1 and L2.  None where extents do not divide into them.
 #include <algorithm>
 
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/default/cpu/panels.h"
 #include "tilewright/schedule/default/cpu/row_split.h"
 #include "tilewright/schedule/default/cpu/tile_sum.h"
+#include "tilewright/schedule/steps.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
 #include "tilewright/tir/matrix_tile_shape.h"
@@ -13,8 +14,7 @@
 namespace tilewright::schedule {
 namespace {
 
-// Of the ways to share eight tile registers among sums and factors the one with the fewest loads for each
-// product.
+// Shares eight tile registers among sums and factors in the way with the fewest loads for each product.
 void share_tile_registers(MatrixTile& tile, int64_t row_tiles, int64_t column_tiles) {
   constexpr int64_t kRegisters = 8;
   double least_loads = 0;
@@ -29,7 +29,7 @@ void share_tile_registers(MatrixTile& tile, int64_t row_tiles, int64_t column_ti
   }
 }
 
-// What a panel of `width` columns takes of the operand that is read in panels.
+// The bytes of a panel of `width` columns of the operand that is read in panels.
 int64_t panel_bytes_of(const BlockShape& sum, const SumPlan& plan, int64_t width) {
   int64_t bytes = product(plan.dot->column->dtype.num_bytes(), width);
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
@@ -40,7 +40,7 @@ int64_t panel_bytes_of(const BlockShape& sum, const SumPlan& plan, int64_t width
       bytes, num_bytes(plan.dot->column->buffer) / std::max<int64_t>(1, sum.extent(plan.column)) * width);
 }
 
-// What a row takes of the operand that is read in rows: all terms.
+// The bytes of a row, all its terms, of the operand that is read in rows.
 int64_t row_bytes_of(const BlockShape& sum, const SumPlan& plan) {
   const BufferLoadNode* load = plan.dot->row;
   int64_t bytes = load->dtype.num_bytes();
@@ -65,7 +65,7 @@ void choose_rows_and_panels(const BlockShape& sum, SumPlan& plan, int64_t row_ti
                                 : std::min(kTileCosts.block_rows, kept_rows);
   plan.tile.rows = height * divisor_up_to(row_tiles / tile.down, std::max<int64_t>(1, most_rows / height));
   if (kept_rows >= kTileCosts.block_least_rows) return;
-  // of rows with all terms few stay in the second cache, but parts of them do, and sums of many panels
+  // L2 keeps few rows with all their terms, but parts of many rows, and sums of many panels
   const int64_t panels = column_tiles / tile.across,
                 panel_bytes = 4 * plan.tile.rows * tile.across * plan.tile.lanes;
   int64_t most_panels = std::max<int64_t>(1, features.l2_bytes / 4 / panel_bytes);
@@ -74,7 +74,7 @@ void choose_rows_and_panels(const BlockShape& sum, SumPlan& plan, int64_t row_ti
   plan.tile.vectors = tile.across * divisor_up_to(panels, most_panels);
 }
 
-// Whether several tiles of rows read a panel one after the other.
+// True if several tiles of rows read a panel one after the other.
 bool are_rows_many(const BlockShape& sum, const SumPlan& plan, int64_t row_tiles) {
   return row_tiles > plan.matrix->down || std::any_of(plan.others.begin(), plan.others.end(),
                                                       [&](size_t axis) { return sum.extent(axis) != 1; });
@@ -96,8 +96,8 @@ void take_images(SumPlan& plan, size_t axis, int64_t count) {
   std::erase(plan.others, axis);
 }
 
-// How many rows of images, of which each is a tile, the second cache keeps beside panels; not more than a
-// thread has, where rows are shared out.
+// How many rows of images, of which each is a tile, L2 keeps beside panels; not more than a thread has, where
+// rows are shared out.
 int64_t num_kept_images(const BlockShape& sum, const SumPlan& plan, size_t axis, const Features& features) {
   const RowSplit parts = split_of_rows(sum, plan, operands_of(sum, plan), features.num_cores > 1, features);
   const int64_t bytes = product(row_bytes_of(sum, plan), sum.extent(*plan.row)),
@@ -107,9 +107,8 @@ int64_t num_kept_images(const BlockShape& sum, const SumPlan& plan, size_t axis,
          divisor_up_to(sum.extent(axis) / in_registers, std::max<int64_t>(1, most / in_registers));
 }
 
-// A panel that does not stay in the first cache is read in parts, each by some rows of tiles, whose sums then
-// wait in the second cache.  Unless a block had one tile of rows, or parts had so few products that sums came
-// and went all the time.
+// A panel that does not stay in L1 is read in parts, each by some rows of tiles, whose sums then wait in L2.
+// Unless a block had one tile of rows, or parts had so few products that sums came and went all the time.
 void choose_block(const BlockShape& sum, SumPlan& plan, int64_t row_tiles, int64_t column_tiles,
                   const Features& features) {
   MatrixTile& tile = *plan.matrix;
@@ -137,8 +136,8 @@ void choose_block(const BlockShape& sum, SumPlan& plan, int64_t row_tiles, int64
   tile.terms = steps * step;
 }
 
-// Whether both operands move along an axis of the sum in no constant steps, as over parts of numbers.  Inside
-// of all others, its turns share what is in registers.
+// True if both operands move along an axis of the sum in no constant steps, as over parts of numbers.  Inside
+// of all others, its iterations share what is in registers.
 bool moves_unevenly(const BlockShape& sum, const DotSum& dot, size_t axis) {
   const Var& var = sum.block->iter_vars[axis]->var;
   const auto jumps = [&](const BufferLoadNode* load) {
@@ -149,16 +148,50 @@ bool moves_unevenly(const BlockShape& sum, const DotSum& dot, size_t axis) {
   return jumps(dot.row) && jumps(dot.column);
 }
 
-}  // namespace
+// The reason where an axis divides into tiles that fill too little of a register: 17 rows into tiles of one.
+Reason why_not_filled(const BlockShape& sum, size_t axis, std::string_view what, int64_t extent, int64_t most,
+                      int64_t least) {
+  const int64_t size = divisor_up_to(extent, most);
+  return Reason(
+      Reason::kTooSmall,
+      "the {} {} of axis {} divide into tiles of {}, which fill {} of a register, and {} must be filled",
+      extent, what, axis_name(sum, axis), size, share_text(size, most), least);
+}
 
-bool choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Features& features) {
-  const bool has_tiles =
-      plan.dot && (sum.output()->dtype.is_float() ? features.dots.bfloat_tiles : features.dots.byte_tiles);
-  if (!has_tiles || !plan.row || sum.num_instances() < kTileCosts.matrix_work) return false;
+// The reason why instructions for whole tiles do not multiply those of the sum.
+std::optional<Reason> why_no_matrix_tile(const BlockShape& sum, const SumPlan& plan,
+                                         const Features& features) {
+  if (!plan.dot) return Reason(Reason::kOther, "no instruction adds its products by groups");
+  if (!(sum.output()->dtype.is_float() ? features.dots.bfloat_tiles : features.dots.byte_tiles))
+    return Reason(Reason::kOther, "the machine has no registers for tiles of {}", plan.dot->row->dtype.str());
+  if (!plan.row) return Reason(Reason::kForm, "it has one row");
+  if (sum.num_instances() < kTileCosts.matrix_work)
+    return Reason(Reason::kTooSmall,
+                  "it has {} multiply-adds, fewer than the {} for which tile registers pay",
+                  sum.num_instances(), kTileCosts.matrix_work);
   const int64_t rows = sum.extent(*plan.row), columns = sum.extent(plan.column),
                 groups = sum.extent(plan.dot->axis) / plan.dot->group;
-  if (!fills_matrix_tiles(rows, columns, groups) || !stride_bytes(sum, plan.dot->row, *plan.row))
-    return false;
+  if (rows == 0) return open_extent(sum, *plan.row);
+  if (columns % kTileColumns != 0) return partly_filled(sum, plan.column, "columns", kTileColumns, "tiles");
+  if (divisor_up_to(rows, kMostTileRows) < kLeastTileRows)
+    return why_not_filled(sum, *plan.row, "rows", rows, kMostTileRows, kLeastTileRows);
+  if (!fills_matrix_tiles(rows, columns, groups))
+    return why_not_filled(sum, plan.dot->axis, "groups of terms", groups, kMostTileGroups, kLeastTileGroups);
+  if (!stride_bytes(sum, plan.dot->row, *plan.row))
+    return Reason(Reason::kForm, "rows along axis {} lie at no fixed distance in {}",
+                  axis_name(sum, *plan.row), plan.dot->row->buffer->name);
+  return std::nullopt;
+}
+
+}  // namespace
+
+void choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Features& features) {
+  if (const std::optional<Reason> why = why_no_matrix_tile(sum, plan, features)) {
+    plan.matrix = *why;
+    return;
+  }
+  const int64_t rows = sum.extent(*plan.row), columns = sum.extent(plan.column),
+                groups = sum.extent(plan.dot->axis) / plan.dot->group;
   MatrixTile tile{.rows = divisor_up_to(rows, kMostTileRows),
                   .groups = divisor_up_to(groups, kMostTileGroups)};
   const int64_t row_tiles = rows / tile.rows;
@@ -173,17 +206,16 @@ bool choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Features& fe
   plan.tile = {.rows = tile.down * tile.rows, .vectors = tile.across, .lanes = kTileColumns};
   choose_block(sum, plan, row_tiles, columns / kTileColumns, features);
   plan.rows = plan.tile.rows;
-  return true;
 }
 
 void compute_matrix_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumPlan& plan) {
-  sch.call("compute_at", sum.ref, place);
+  steps::compute_at(sch, sum.ref, place);
   const std::vector<LoopRef> inside = loops_inside(sch, sum.ref, place);
   const auto parts_of = [&](size_t axis, const Factors& factors) {
     const std::vector<LoopRef> loops = loops_of_axis(sch, sum.ref, axis, inside);
     TILEWRIGHT_CHECK(loops.size() == 1, "an axis of block {} has {} loops", sum.block->name_hint,
                      loops.size());
-    return sch.call("split", loops[0], factors).loops();
+    return steps::split(sch, loops[0], factors);
   };
   const MatrixTile& tile = *plan.matrix;
   const int64_t step = tile.groups * plan.dot->group;
@@ -210,21 +242,21 @@ void compute_matrix_sum(Schedule& sch, const BlockShape& sum, LoopRef place, con
   const LoopRef first = order[0];
   if (plan.outer_row) order.push_back(images[1]);
   order.insert(order.end(), {rows[1], columns[1], rows[2], columns[2], terms[2], terms[3]});
-  sch.call("reorder", order);
-  const BlockRef init = sch.call("decompose_reduction", sum.ref, first).block();
-  sch.call("vectorize", loops_inside(sch, init, place).back());
+  steps::reorder(sch, order);
+  const BlockRef init = steps::decompose_reduction(sch, sum.ref, first);
+  steps::vectorize(sch, loops_inside(sch, init, place).back());
   const auto outermost = std::find_if(order.begin() + static_cast<std::ptrdiff_t>(nest), order.end(),
                                       [&](LoopRef loop) { return extent_of(sch, loop) > 1; });
-  sch.call("annotate", *outermost, std::string(kMatrixTiles), bool_imm(true));
+  steps::annotate(sch, *outermost, kMatrixTiles, bool_imm(true));
   if (plan.next_panel) {
-    sch.call("annotate", *outermost, std::string(kPrefetchPanel), imm(plan.next_panel->distance));
+    steps::annotate(sch, *outermost, kPrefetchPanel, imm(plan.next_panel->distance));
     constexpr size_t kFirstRows = 2;  // of a block: after terms and columns
     for (size_t n = kFirstRows; n < nest; ++n) {
-      const int64_t turns = extent_of(sch, order[n]);
-      if (turns > 1) sch.call("annotate", order[n], std::string(kPanelTurns), imm(turns));
+      const int64_t iterations = extent_of(sch, order[n]);
+      if (iterations > 1) steps::annotate(sch, order[n], kPanelTurns, imm(iterations));
     }
   }
-  if (tile.is_row_streamed) sch.call("annotate", *outermost, std::string(kStreamRows), bool_imm(true));
+  if (tile.is_row_streamed) steps::annotate(sch, *outermost, kStreamRows, bool_imm(true));
 }
 
 }  // namespace tilewright::schedule

@@ -1,4 +1,4 @@
-// The register tile of a sum.
+// Plan of a sum, part register tile: counts the loads of one step and lets register_tile.h choose by them.
 #include <numeric>
 
 #include "tilewright/schedule/default/cpu/sum_plan.h"
@@ -6,7 +6,7 @@
 namespace tilewright::schedule {
 namespace {
 
-// Of an axis of unknown extent as many as a tile takes.
+// The extent of `axis`; if that is unknown, as many rows as a tile takes.
 int64_t num_rows(const BlockShape& sum, size_t axis) {
   return sum.extent(axis) ? sum.extent(axis) : kTileCosts.open_rows;
 }
@@ -31,8 +31,8 @@ std::optional<RegisterTile> tile_of_neighbours(const BlockShape& sum, const SumP
   return tile;
 }
 
-// Whether panels come from beyond the second cache, or at least through it, for each of few rows of tiles:
-// neither a panel stays in the first cache, nor all panels in the second.
+// True if panels come from beyond L2, or at least through it, for each of few rows of tiles: neither a panel
+// stays in L1, nor all panels in L2.
 bool are_panels_far(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors,
                     const SumPlan& plan, const Features& features) {
   if (num_steps(sum) <= features.l1_bytes / (4 * features.vector_bytes)) return false;
@@ -43,8 +43,8 @@ bool are_panels_far(const BlockShape& sum, const std::vector<const BufferLoadNod
                      [&](const auto* load) { return num_bytes(load->buffer) > features.l2_bytes / 2; });
 }
 
-// Whether rows of panels that are read where they are lie so far apart that the first cache has few places
-// for their lines: each tile then reads its panel from the second.
+// True if rows of panels that are read where they are lie so far apart that they share a few sets of L1: each
+// tile then reads its panel from L2.
 bool do_panels_conflict(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors,
                         const SumPlan& plan, const Features& features) {
   std::optional<size_t> innermost;
@@ -60,7 +60,7 @@ bool do_panels_conflict(const BlockShape& sum, const std::vector<const BufferLoa
   });
 }
 
-// Whether a tile takes all of the row axis, and some of the next one.
+// True if a tile takes all of the row axis, and some of the next one.
 bool takes_rows_whole(const BlockShape& sum, const SumPlan& plan, int64_t row_extent, bool is_far,
                       const Features& features) {
   if (!plan.row || plan.others.empty() || sum.extent(plan.others.back()) <= 1) return false;
@@ -72,7 +72,7 @@ bool takes_rows_whole(const BlockShape& sum, const SumPlan& plan, int64_t row_ex
   });
 }
 
-// Whether the rows of an operand that is read where it is do not begin with a vector: parts of larger rows,
+// True if the rows of an operand that is read where it is do not begin with a vector: parts of larger rows,
 // as of groups of channels, or rows of odd length.
 bool is_misaligned(const BlockShape& sum, const BufferLoadNode* load, int64_t vector_bytes) {
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
@@ -135,7 +135,8 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
   Features with_lanes = features;
   with_lanes.vector_bytes = lanes * element_bytes;
   with_lanes.num_vector_registers -= num_reserved_registers(sum, vectors);
-  if (choose_matrix_tile(sum, plan, with_lanes)) return;
+  choose_matrix_tile(sum, plan, with_lanes);
+  if (plan.matrix) return;
   TileLoads loads = loads_of(sum, plan, vectors, with_lanes, is_packing_free);
   loads.window = size_of_windows(sum, plan, vectors);
   loads.is_far = are_panels_far(sum, vectors, plan, features);
@@ -145,7 +146,7 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
       return is_shared && load != plan.packed && num_bytes(load->buffer) > features.l2_bytes / 2;
     });
   }
-  const bool is_whole = plan.dot.has_value();  // dot products have no masks
+  const bool is_whole = static_cast<bool>(plan.dot);  // dot products have no masks
   const int64_t row_extent = plan.row ? num_rows(sum, *plan.row) : 1,
                 columns = sum.likely_extent(plan.column);
   int64_t rows = row_extent, row_step = 1;

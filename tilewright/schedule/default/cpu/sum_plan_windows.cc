@@ -1,4 +1,4 @@
-// Sums over windows that take each channel for itself: depthwise convolutions, pools.
+// Plan of a sum, part windows that take each channel for itself: depthwise convolutions, pools.
 #include "tilewright/schedule/default/cpu/sum_plan.h"
 #include "tilewright/tir/uses.h"
 
@@ -9,7 +9,7 @@ bool uses_axis(const BlockShape& shape, const PrimExpr& expr, size_t axis) {
   return uses(expr, shape.block->iter_vars[axis]->var.get());
 }
 
-// Whether few conditions of padding are left when rows and the unrolled step are written out: those of the
+// True if few conditions of padding are left when rows and the unrolled step are written out: those of the
 // first and the last rows, where a tile may be the first or the last one.  Measured: of up to an eighth of
 // the loads they gain 10 to 30 %, of a sixth they lose as much.
 bool decides_most(const BlockShape& sum, const SumPlan& plan) {
@@ -17,7 +17,7 @@ bool decides_most(const BlockShape& sum, const SumPlan& plan) {
   return product(8, pad * (pad + 1)) <= product(plan.rows, step) || step <= 3;
 }
 
-// Whether neighbouring rows read the same of some load, in other iterations of `step`.
+// True if neighbouring rows read the same of some load, in other iterations of `step`.
 bool is_shared_by_rows(const BlockShape& sum, const SumPlan& plan, size_t step,
                        const std::vector<const BufferLoadNode*>& vectors) {
   return std::any_of(vectors.begin(), vectors.end(), [&](const BufferLoadNode* load) {
@@ -66,7 +66,7 @@ bool needs_loops(const BlockShape& sum, const SumPlan& plan,
 
 bool is_padding_of_windows(const BlockShape& padding, const BlockShape& sum, const Features& features) {
   if (!is_padding(padding)) return false;
-  const std::optional<SumPlan> plan = plan_sum(sum, features);
+  const OrReason<SumPlan> plan = plan_sum(sum, features);
   if (!plan || !plan->unrolled || !plan->row || sum.extent(*plan->row) == 0) return false;
   const bool fills_vectors = sum.extent(plan->column) >= plan->tile.lanes;
   const Var& column = sum.block->iter_vars[plan->column]->var;

@@ -4,31 +4,31 @@
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/schedule/core/loops.h"
+#include "tilewright/schedule/default/cpu/epilogue.h"
+#include "tilewright/schedule/steps.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::schedule {
 namespace {
-
-std::optional<size_t> axis_of(const BlockShape& shape, const PrimExpr& index) {
-  for (size_t axis = 0; axis < shape.block->iter_vars.size(); ++axis) {
-    if (shape.block->iter_vars[axis]->var.get() == index.as<VarNode>()) return axis;
-  }
-  return std::nullopt;
-}
 
 bool is_reduced(const BlockShape& shape, size_t axis) {
   return shape.block->iter_vars[axis]->iter_type == IterType::kReduce;
 }
 
-// For each axis of `parts` the one of `sum` that reads it; nothing if `sum` reads it in another way, or more
-// than once.
-std::optional<std::vector<std::optional<size_t>>> map_axes(const BlockShape& parts, const BlockShape& sum) {
+// For each axis of `parts` the one of `sum` that reads it, if `sum` reads it once.
+OrReason<AxisMap> axes_of_reader(const BlockShape& parts, const BlockShape& sum) {
   const auto is_of_parts = [&](const BufferLoadNode* load) { return load->buffer == parts.output(); };
-  if (std::count_if(sum.loads.begin(), sum.loads.end(), is_of_parts) != 1) return std::nullopt;
+  const auto num_loads = std::count_if(sum.loads.begin(), sum.loads.end(), is_of_parts);
+  if (num_loads != 1)
+    return Reason(Reason::kForm, "block {} reads {} in {} places", sum.block->name_hint, parts.output()->name,
+                  num_loads);
   const BufferLoadNode* load = *std::find_if(sum.loads.begin(), sum.loads.end(), is_of_parts);
-  std::vector<std::optional<size_t>> map(parts.block->iter_vars.size());
+  AxisMap map(parts.block->iter_vars.size());
   for (size_t dim = 0; dim < load->indices.size(); ++dim) {
     const auto from = axis_of(parts, parts.store->indices[dim]), to = axis_of(sum, load->indices[dim]);
-    if (!from || !to || map[*from]) return std::nullopt;
+    if (!from || !to || map[*from])
+      return Reason(Reason::kForm, "block {} reads {} at index {} of dimension {}, which is none of its axes",
+                    sum.block->name_hint, parts.output()->name, expr_text(load->indices[dim]), dim);
     map[*from] = to;
   }
   return map;
@@ -36,19 +36,28 @@ std::optional<std::vector<std::optional<size_t>>> map_axes(const BlockShape& par
 
 }  // namespace
 
-std::optional<GroupPlan> plan_groups(const BlockShape& parts, const BlockShape& sum,
-                                     const Features& features) {
-  if (!parts.is_reduction() || !sum.is_reduction() || num_steps(sum) <= 1) return std::nullopt;
-  const auto map = map_axes(parts, sum);
-  if (!map) return std::nullopt;
+OrReason<GroupPlan> plan_groups(const BlockShape& parts, const BlockShape& sum, const Features& features) {
+  if (!parts.is_reduction() || !sum.is_reduction())
+    return Reason(Reason::kOther, "block {}, which reads {}, adds nothing up", sum.block->name_hint,
+                  parts.output()->name);
+  if (num_steps(sum) <= 1) return Reason(Reason::kTooSmall, "block {} adds one group", sum.block->name_hint);
+  const OrReason<AxisMap> map = axes_of_reader(parts, sum);
+  if (!map) return map.reason();
   std::optional<size_t> group;
   for (size_t axis = 0; axis < map->size(); ++axis) {
     if (map->at(axis) && is_reduced(sum, *map->at(axis))) group = axis;
   }
-  const std::optional<SumPlan> inner = plan_sum(parts, features, false, group);
-  if (!inner || inner->dot || inner->is_copy_needed || !map->at(inner->column) ||
-      map->at(inner->column) != sum.last_axis())
-    return std::nullopt;
+  const OrReason<SumPlan> inner = plan_sum(parts, features, false, group);
+  if (!inner) return inner.reason();
+  if (inner->dot)
+    return Reason(Reason::kCost, "an instruction adds the products of block {} by groups of {}",
+                  parts.block->name_hint, inner->dot->group);
+  if (inner->is_copy_needed)
+    return Reason(Reason::kCost, "tiles of block {} need a copy of {}", parts.block->name_hint,
+                  inner->packed->buffer->name);
+  if (!map->at(inner->column) || map->at(inner->column) != sum.last_axis())
+    return Reason(Reason::kForm, "axis {} of block {}, which is that of its vectors, is not that of block {}",
+                  axis_name(parts, inner->column), parts.block->name_hint, sum.block->name_hint);
   GroupPlan plan{*inner, {}};
   plan.parts.packed = plan.parts.spread = nullptr;
   plan.sum.tile = inner->tile;
@@ -63,27 +72,31 @@ std::optional<GroupPlan> plan_groups(const BlockShape& parts, const BlockShape& 
     else if (axis != plan.sum.column && axis != plan.sum.row && axis != plan.sum.outer_row)
       plan.sum.others.push_back(axis);
   }
-  if (plan.sum.steps.size() != 1 || is_reduced(sum, plan.sum.column)) return std::nullopt;
+  if (plan.sum.steps.size() != 1 || is_reduced(sum, plan.sum.column))
+    return Reason(Reason::kForm, "block {} adds along {} axes, not along that of the groups alone",
+                  sum.block->name_hint, plan.sum.steps.size());
   return plan;
 }
 
-bool tile_groups(Schedule& sch, const BlockShape& parts, const BlockShape& sum,
-                 const std::optional<BlockShape>& epilogue, const Features& features) {
-  const std::optional<GroupPlan> plan = plan_groups(parts, sum, features);
-  if (!plan || !has_loops(sch, parts, plan->parts)) return false;
-  const auto place = tile_by_plan(sch, sum, epilogue, plan->sum, parts.num_instances(), features);
-  if (!place) return false;
+std::optional<Reason> tile_groups(Schedule& sch, const BlockShape& parts, const BlockShape& sum,
+                                  const std::optional<BlockShape>& epilogue, const Features& features) {
+  const OrReason<GroupPlan> plan = plan_groups(parts, sum, features);
+  if (!plan) return plan.reason();
+  if (const std::optional<Reason> why = why_no_loops(sch, parts, plan->parts)) return why;
+  const OrReason<LoopRef> place =
+      tile_by_plan(sch, sum, epilogue, plan->sum, parts.num_instances(), features);
+  if (!place) return place.reason();
   const std::vector<LoopRef> groups =
       loops_of_axis(sch, sum.ref, plan->sum.steps[0], loops_inside(sch, sum.ref, *place));
-  if (groups.empty()) return false;
-  sch.call("set_scope", parts.ref, 0, "local");
+  if (groups.empty()) return Reason(Reason::kTooSmall, "block {} adds one group", sum.block->name_hint);
+  steps::set_scope(sch, parts.ref, {0}, "local");
   compute_sum(sch, parts, groups[0], plan->parts);
-  return true;
+  return std::nullopt;
 }
 
 std::vector<Panels> group_panels(const BlockShape& parts, const BlockShape& sum, const Features& features) {
   std::vector<Panels> panels;
-  const std::optional<GroupPlan> plan = plan_groups(parts, sum, features);
+  const OrReason<GroupPlan> plan = plan_groups(parts, sum, features);
   if (!plan || sum.extent(plan->sum.column) <= plan->sum.panel_width()) return panels;
   const auto collect = [&](const BlockShape& shape, size_t column) {
     const Var& var = shape.block->iter_vars[column]->var;

@@ -1,4 +1,4 @@
-// Register tiles for sums.
+// Rule tile_sum: register tiles for sums, as their plan (sum_plan.h) says.
 //
 //   for i, j, k: C[i, j] += A[i, k] * B[k, j]
 //
@@ -22,6 +22,7 @@
 #include "tilewright/schedule/default/cpu/panels.h"
 #include "tilewright/schedule/default/cpu/row_split.h"
 #include "tilewright/schedule/default/cpu/rules.h"
+#include "tilewright/schedule/steps.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
 
@@ -35,8 +36,8 @@ struct TileLoops {
   std::optional<size_t> chunk;  // the one over parts of rows, each of which takes all panels
 };
 
-// Whether a tile of rows takes all panels before the next one does: rows or results that the second cache
-// does not hold, and what is added to them, then pass by once, line after line, and panels stay near.
+// True if a tile of rows takes all panels before the next one does: rows or results that L2 does not hold,
+// and what is added to them, then pass by once, line after line, and panels stay near.
 bool are_panels_inside(const BlockShape& sum, const SumPlan& plan, const Operands& operands,
                        const BlockShape& target, const Features& features) {
   constexpr int64_t kWordBytes = 4;  // of numbers that operands are counted in
@@ -79,11 +80,10 @@ TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& 
     if (!is_used) rest.push_back(loop);
   }
   result.outer.insert(result.outer.begin(), rest.begin(), rest.end());
-  std::vector<LoopRef> columns =
-      sch.call("split", *column, Factors{None{}, plan.tile.vectors, plan.tile.lanes}).loops();
+  std::vector<LoopRef> columns = steps::split(sch, *column, {None{}, plan.tile.vectors, plan.tile.lanes});
   std::optional<LoopRef> panel_of_copy;
   if (plan.copied_panels > 1) {
-    const auto panels = sch.call("split", columns[0], Factors{None{}, plan.copied_panels}).loops();
+    const auto panels = steps::split(sch, columns[0], {None{}, plan.copied_panels});
     columns[0] = panels[0], panel_of_copy = panels[1];
   }
   if (!has_panels_inside) result.outer.push_back(columns[0]);
@@ -93,12 +93,12 @@ TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& 
   auto divide = [&](LoopRef loop) {
     const int64_t count = chunk ? 1 : num_parts(row_parts, extent_of(sch, loop));
     if (count < 2) return loop;
-    const std::vector<LoopRef> parts = sch.call("split", loop, Factors{count, None{}}).loops();
+    const std::vector<LoopRef> parts = steps::split(sch, loop, {count, None{}});
     chunk = parts[0];
     return parts[1];
   };
   auto split_rows = [&](LoopRef loop, int64_t count) {
-    const std::vector<LoopRef> rows = sch.call("split", loop, Factors{None{}, count}).loops();
+    const std::vector<LoopRef> rows = steps::split(sch, loop, {None{}, count});
     result.outer.push_back(divide(rows[0]));
     inner.push_back(rows[1]);
   };
@@ -118,15 +118,15 @@ TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& 
   }
   std::vector<LoopRef> order = result.outer;
   order.insert(order.end(), inner.begin(), inner.end());
-  sch.call("reorder", order);
+  steps::reorder(sch, order);
   if (plan.matrix)
-    sch.call("vectorize", inner.back());
+    steps::vectorize(sch, inner.back());
   else
     expand(sch, inner);
   return result;
 }
 
-// Whether columns that are fewer than lanes are a vector with a mask.  LLVM would put 14 numbers together
+// True if columns that are fewer than lanes become a vector with a mask.  LLVM would put 14 numbers together
 // from 8, 4 and 2, and keep the other two lanes in each step (8 by 16 channels, 14 x 14 of 5 x 5 on a Zen 4:
 // 22 us, with a mask 12.5).
 bool needs_mask(const SumPlan& plan, int64_t num_columns) {
@@ -136,7 +136,7 @@ bool needs_mask(const SumPlan& plan, int64_t num_columns) {
 }  // namespace
 
 void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumPlan& plan) {
-  sch.call("compute_at", sum.ref, place);
+  steps::compute_at(sch, sum.ref, place);
   const std::vector<LoopRef> inside = loops_inside(sch, sum.ref, place);
   std::vector<LoopRef> order, tile;
   std::optional<LoopRef> group;
@@ -145,12 +145,12 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
       if (!plan.dot || axis != plan.dot->axis) {
         order.push_back(loop);
         if (axis == plan.unrolled)
-          sch.call("unroll", loop);
+          steps::unroll(sch, loop);
         else if (plan.keeps_loops)
-          sch.call("annotate", loop, std::string(kKeepLoop), bool_imm(true));
+          steps::annotate(sch, loop, kKeepLoop, bool_imm(true));
         continue;
       }
-      const std::vector<LoopRef> parts = sch.call("split", loop, Factors{None{}, plan.dot->group}).loops();
+      const std::vector<LoopRef> parts = steps::split(sch, loop, {None{}, plan.dot->group});
       order.push_back(parts[0]);
       group = parts[1];
     }
@@ -166,32 +166,32 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
       tile.push_back(loop);
       continue;
     }
-    for (LoopRef part : sch.call("split", loop, Factors{None{}, plan.tile.lanes}).loops())
-      tile.push_back(part);
+    for (LoopRef part : steps::split(sch, loop, {None{}, plan.tile.lanes})) tile.push_back(part);
   }
   const LoopRef first = order[0], last = order.back();
   order.insert(order.end(), tile.begin(), tile.end());
   if (group) order.push_back(*group);
-  sch.call("reorder", order);
-  const BlockRef init = sch.call("decompose_reduction", sum.ref, first).block();
+  steps::reorder(sch, order);
+  const BlockRef init = steps::decompose_reduction(sch, sum.ref, first);
   expand(sch, loops_inside(sch, init, place));
   if (plan.next_panel) {
-    sch.call("annotate", last, std::string(kPrefetchPanel), imm(plan.next_panel->distance));
-    sch.call("annotate", last, std::string(kPanelRow), imm(plan.next_panel->row_bytes));
+    steps::annotate(sch, last, kPrefetchPanel, imm(plan.next_panel->distance));
+    steps::annotate(sch, last, kPanelRow, imm(plan.next_panel->row_bytes));
   }
   fetch_ahead(sch, last, plan.fetch_ahead);
   if (!group) return expand(sch, tile);
-  for (size_t n = 0; n + 1 < tile.size(); ++n) sch.call("unroll", tile[n]);
+  for (size_t n = 0; n + 1 < tile.size(); ++n) steps::unroll(sch, tile[n]);
 }
 
 namespace {
 
-// Says of `loops` how many turns over the same panel each has.
+// Annotates each of `loops` with the number of its iterations that read the same panel.
 //
 // extents     of the loops as they were when loops of rows began at number `first_row`; those around have
-//             been fused since, from the first of several turns on
-void mark_turns(Schedule& sch, const SumPlan& plan, const BlockShape& sum, const std::vector<LoopRef>& loops,
-                const std::vector<int64_t>& extents, size_t first_row) {
+//             been fused since, from the first of several iterations on
+void mark_iterations(Schedule& sch, const SumPlan& plan, const BlockShape& sum,
+                     const std::vector<LoopRef>& loops, const std::vector<int64_t>& extents,
+                     size_t first_row) {
   const size_t num_merged = extents.size() - loops.size();
   size_t fused = 0;
   while (fused + 1 < loops.size() && extents[fused] == 1) ++fused;
@@ -203,19 +203,18 @@ void mark_turns(Schedule& sch, const SumPlan& plan, const BlockShape& sum, const
   };
   for (size_t n = 0; n < loops.size(); ++n) {
     const size_t begin = n <= fused ? n : n + num_merged, end = n < fused ? n : n + num_merged;
-    int64_t turns = 1;
+    int64_t iterations = 1;
     for (size_t place = std::max(begin, first_row); place <= end; ++place)
-      turns = product(turns, extents[place]);
-    if (turns > 1 && begin == end && has_rest(end)) --turns;
-    if (extents[end] > 1 && end >= first_row)
-      sch.call("annotate", loops[n], std::string(kPanelTurns), imm(turns));
+      iterations = product(iterations, extents[place]);
+    if (iterations > 1 && begin == end && has_rest(end)) --iterations;
+    if (extents[end] > 1 && end >= first_row) steps::annotate(sch, loops[n], kPanelTurns, imm(iterations));
   }
 }
 
-// What is left of a tile of groups: vectors of lanes of groups.
+// Puts instructions in the place of the two innermost loops of a tile: lanes, and the elements of a group.
 void tensorize_dots(Schedule& sch, const BlockShape& sum, const DotSum& dot) {
-  const std::vector<LoopRef> loops = sch.call("get_loops", sum.ref).loops();
-  sch.call("tensorize", loops[loops.size() - 2], dot.intrinsic);
+  const std::vector<LoopRef> loops = steps::get_loops(sch, sum.ref);
+  steps::tensorize(sch, loops[loops.size() - 2], dot.intrinsic);
 }
 
 // A copy of an operand, made in vectors of `lanes`, whose dimensions `map` rearranges.
@@ -224,18 +223,18 @@ void tensorize_dots(Schedule& sch, const BlockShape& sum, const DotSum& dot) {
 void copy_operand(Schedule& sch, const BlockShape& sum, const Buffer& buffer, int64_t lanes,
                   const IndexMap& map, std::optional<LoopRef> place, const Features& features) {
   const BlockRef copy = copy_of_operand(sch, sum, buffer);
-  if (place) sch.call("compute_at", copy, *place);
+  if (place) steps::compute_at(sch, copy, *place);
   const std::vector<LoopRef> loops = loops_inside(sch, copy, place);
   if (extent_of(sch, loops.back()) > lanes) {
-    sch.call("vectorize", sch.call("split", loops.back(), Factors{None{}, lanes}).loops().back());
+    steps::vectorize(sch, steps::split(sch, loops.back(), {None{}, lanes}).back());
   } else {
-    sch.call("vectorize", loops.back());
+    steps::vectorize(sch, loops.back());
   }
   if (!place && loops.size() > 1) parallelize(sch, loops, loops.size() - 1, features);
-  sch.call("transform_layout", copy, ArgValue{"write", 0}, map);
+  steps::transform_layout(sch, copy, steps::written_buffer(0), map);
 }
 
-// The innermost of `loops` around all panels that has several turns; nothing if there is none.
+// The innermost of `loops` around all panels that has several iterations; nothing if there is none.
 std::optional<LoopRef> loop_around_panels(const Schedule& sch, const BlockShape& target, size_t column,
                                           const std::vector<LoopRef>& loops) {
   const std::vector<LoopRef> of_panels = loops_of_axis(sch, target.ref, column, loops);
@@ -253,26 +252,30 @@ BlockRef copy_of_operand(Schedule& sch, const BlockShape& sum, const Buffer& buf
   const auto& reads = sch.state().node(sch.state()[sum.ref]).block()->reads;
   int64_t index = 0;
   while (reads[static_cast<size_t>(index)]->buffer != buffer) ++index;
-  return sch.call("cache_read", sum.ref, index, "global").block();
+  return steps::cache_read(sch, sum.ref, {index}, "global");
 }
 
 void expand(Schedule& sch, const std::vector<LoopRef>& loops) {
-  for (size_t n = 0; n + 1 < loops.size(); ++n) sch.call("unroll", loops[n]);
-  sch.call("vectorize", loops.back());
+  for (size_t n = 0; n + 1 < loops.size(); ++n) steps::unroll(sch, loops[n]);
+  steps::vectorize(sch, loops.back());
 }
 
-bool has_loops(const Schedule& sch, const BlockShape& sum, const SumPlan& plan) {
-  return has_loop(sch, sum.ref, plan.column) &&
-         std::any_of(plan.steps.begin(), plan.steps.end(),
-                     [&](size_t axis) { return has_loop(sch, sum.ref, axis); });
+std::optional<Reason> why_no_loops(const Schedule& sch, const BlockShape& sum, const SumPlan& plan) {
+  if (!has_loop(sch, sum.ref, plan.column))
+    return Reason(Reason::kTooSmall, "axis {} has one value, and would be that of its vectors",
+                  axis_name(sum, plan.column));
+  if (std::none_of(plan.steps.begin(), plan.steps.end(),
+                   [&](size_t axis) { return has_loop(sch, sum.ref, axis); }))
+    return Reason(Reason::kTooSmall, "each axis along which it adds has one value");
+  return std::nullopt;
 }
 
-std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
-                                    const std::optional<BlockShape>& epilogue, const SumPlan& plan,
-                                    int64_t work, const Features& features, const SumPlace& at) {
-  if (!has_loops(sch, sum, plan)) return std::nullopt;
-  const std::optional<Target> target = target_of(sch, sum, epilogue, plan.column, features);
-  if (!target) return std::nullopt;
+OrReason<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
+                               const std::optional<BlockShape>& epilogue, const SumPlan& plan, int64_t work,
+                               const Features& features, const SumPlace& at) {
+  if (const std::optional<Reason> why = why_no_loops(sch, sum, plan)) return *why;
+  const OrReason<Target> target = target_of(sch, sum, epilogue, plan.column, features);
+  if (!target) return target.reason();
   const Operands operands = operands_of(sum, plan);
   const bool is_parallel =
       features.num_cores > 1 &&
@@ -301,9 +304,9 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
     else
       panel.reset();
   }
-  // a block of rows has its turns inside (sum_plan_matrix.cc)
+  // the loops over tiles of a block of rows are inside (sum_plan_matrix.cc)
   if (plan.next_panel && !plan.has_blocks())
-    mark_turns(sch, plan, sum, outer, extents, loops.num_before_rows);
+    mark_iterations(sch, plan, sum, outer, extents, loops.num_before_rows);
   if (!plan.matrix) fetch_added(sch, sum, *target, plan, outer, features);
   const LoopRef place = outer.back();
   std::optional<LoopRef> rows_place;
@@ -326,19 +329,12 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
   return place;
 }
 
-bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
-              const Features& features, const SumPlace& at) {
-  const std::optional<SumPlan> plan = plan_sum(sum, features, false, std::nullopt, at.why);
-  if (!plan) return false;
-  const bool is_applied =
-      tile_by_plan(sch, sum, epilogue, *plan, sum.num_instances(), features, at).has_value();
-  if (!is_applied && at.why)
-    *at.why = has_loops(sch, sum, *plan)
-                  ? fmt::format("block {} does not take its results one by one, in their order",
-                                epilogue->block->name_hint)
-                  : fmt::format("axis {}, or each axis along which it adds, has one value",
-                                axis_name(sum, plan->column));
-  return is_applied;
+std::optional<Reason> tile_sum(Schedule& sch, const BlockShape& sum,
+                               const std::optional<BlockShape>& epilogue, const Features& features,
+                               const SumPlace& at) {
+  const OrReason<SumPlan> plan = plan_sum(sum, features);
+  if (!plan) return plan.reason();
+  return tile_by_plan(sch, sum, epilogue, *plan, sum.num_instances(), features, at).why_not();
 }
 
 }  // namespace tilewright::schedule

@@ -1,4 +1,4 @@
-// Sums between small transforms, as Winograd's convolutions have them.
+// Rule tile_winograd: sums between small transforms, as Winograd's convolutions have them.
 //   inner = B^T d,  data = inner B                     of small tiles: a, b are axes of a few values
 //   sum[a, b, tile, o] += data[a, b, tile, c] * U[a, b, c, o]
 //   rows = A^T sum,  result[h, w, o] = rows A          tile (h // m, w // m)
@@ -10,6 +10,7 @@
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/default/cpu/sum_plan.h"
+#include "tilewright/schedule/steps.h"
 #include "tilewright/tir/block_roles.h"
 #include "tilewright/tir/builder.h"
 
@@ -42,17 +43,25 @@ const BlockShape* padding_of(const std::vector<BlockShape>& shapes, const BlockS
   return nullptr;
 }
 
-std::optional<Parts> parts_of(const std::vector<BlockShape>& shapes, const BlockShape& sum) {
+OrReason<Parts> parts_of(const std::vector<BlockShape>& shapes, const BlockShape& sum) {
   Parts parts{};
   parts.sum = block_in_role(shapes, kWinogradProducts);
   parts.inner = block_in_role(shapes, kWinogradColumns);
   parts.data = block_in_role(shapes, kWinogradPatches);
   parts.rows = block_in_role(shapes, kWinogradRows);
-  if (!parts.sum || parts.sum->ref != sum.ref || !parts.inner || !parts.data || !parts.rows)
-    return std::nullopt;
+  if (!parts.sum || parts.sum->ref != sum.ref)
+    return Reason(Reason::kOther, "it has not the role {}", kWinogradProducts);
+  const std::pair<const BlockShape*, std::string_view> others[] = {
+      {parts.inner, kWinogradColumns}, {parts.data, kWinogradPatches}, {parts.rows, kWinogradRows}};
+  for (const auto& [part, role] : others)
+    if (!part) return Reason(Reason::kForm, "no block, or more than one, has the role {}", role);
   // with what was fused to it
   parts.result = only_reader_of(shapes, *parts.rows);
-  if (!parts.result || !is_chosen_by_axis(*parts.result)) return std::nullopt;
+  if (!parts.result)
+    return Reason(Reason::kForm, "not exactly one block reads {}", parts.rows->output()->name);
+  if (!is_chosen_by_axis(*parts.result))
+    return Reason(Reason::kForm, "block {} does not differ by the place in a tile",
+                  parts.result->block->name_hint);
   parts.padding = padding_of(shapes, *parts.inner);
   return parts;
 }
@@ -62,7 +71,7 @@ struct ResultAxes {
   std::vector<size_t> tiled, others;  // axes; the last of the others is that of the vectors
   int64_t tile = 0;
 };
-std::optional<ResultAxes> axes_of(const Parts& parts) {
+OrReason<ResultAxes> axes_of(const Parts& parts) {
   const BlockShape& result = *parts.result;
   ResultAxes axes;
   const auto load = std::find_if(result.loads.begin(), result.loads.end(), [&](const BufferLoadNode* each) {
@@ -81,15 +90,18 @@ std::optional<ResultAxes> axes_of(const Parts& parts) {
     }
     (is_tiled ? axes.tiled : axes.others).push_back(axis);
   }
-  const bool fits =
-      axes.tiled.size() == 2 && !axes.others.empty() && result.last_axis() == axes.others.back();
-  return fits ? std::optional(axes) : std::nullopt;
+  if (axes.tiled.size() != 2)
+    return Reason(Reason::kForm, "{} axes of block {} are in tiles, not two", axes.tiled.size(),
+                  result.block->name_hint);
+  if (axes.others.empty() || result.last_axis() != axes.others.back())
+    return Reason(Reason::kForm, "channels are not the last axis of block {}", result.block->name_hint);
+  return axes;
 }
 
 // `producer` in registers, at the loop over vectors of its consumer.
 void compute_in_registers(Schedule& sch, const BlockShape& producer, LoopRef place) {
-  sch.call("compute_at", producer.ref, place);
-  sch.call("set_scope", producer.ref, 0, "local");
+  steps::compute_at(sch, producer.ref, place);
+  steps::set_scope(sch, producer.ref, {0}, "local");
   expand(sch, loops_inside(sch, producer.ref, place));
 }
 
@@ -105,8 +117,8 @@ class Winograd {
     const int64_t strip_tiles = may_have_strips ? tiles_of_strip() : 0;
     const std::optional<LoopRef> strip = tile_result(strip_tiles);
     if (strip) {
-      sch_.call("compute_at", parts_.sum->ref, *strip);
-      sch_.call("compute_at", parts_.data->ref, *strip);
+      steps::compute_at(sch_, parts_.sum->ref, *strip);
+      steps::compute_at(sch_, parts_.data->ref, *strip);
     }
     transform_data(strip);
     Features one_core = features_;
@@ -121,10 +133,10 @@ class Winograd {
  private:
   // False if it is a result of the function, too.
   bool inlines_padding() {
-    return parts_.padding && why_not_applied(sch_, [&](Schedule& copy) {
-                               copy.call("compute_inline", parts_.padding->ref);
-                               return true;
-                             }).empty();
+    return parts_.padding && !try_rule(sch_, [&](Schedule& copy) {
+             steps::compute_inline(copy, parts_.padding->ref);
+             return std::nullopt;
+           });
   }
 
   int64_t extent(const BlockShape& shape, size_t axis) const {
@@ -145,7 +157,7 @@ class Winograd {
     return is_even ? best : 0;
   }
 
-  // What each strip reads besides its tiles.
+  // The bytes that each strip reads besides its tiles.
   int64_t weight_bytes() const {
     int64_t weights = parts_.sum->output()->dtype.num_bytes();
     for (size_t axis = 0; axis < parts_.sum->block->iter_vars.size(); ++axis) {
@@ -159,7 +171,7 @@ class Winograd {
 
   // Rows of tiles that go through all steps while they are near the core; 0: all at once, if they are few or
   // the weights, which each strip reads, are larger than what is saved: with several cores also what one
-  // step would read from where another core has written it.  Weights that stay in the second cache leave an
+  // step would read from where another core has written it.  Weights that stay in L2 leave an
   // eighth of it to the strip, and cost little to read again.
   int64_t tiles_of_strip() const {
     const int64_t rows = (extent(*parts_.result, axes_.tiled[0]) - 1) / axes_.tile + 1;
@@ -180,7 +192,7 @@ class Winograd {
 
   LoopRef loop_of(const BlockShape& shape, size_t axis) const {
     const std::vector<LoopRef> loops =
-        loops_of_axis(sch_, shape.ref, axis, sch_.call("get_loops", shape.ref).loops());
+        loops_of_axis(sch_, shape.ref, axis, steps::get_loops(sch_, shape.ref));
     TILEWRIGHT_CHECK(!loops.empty(), "axis {} of block {} has no loop", axis, shape.block->name_hint);
     return loops[0];
   }
@@ -194,9 +206,9 @@ class Winograd {
                   last = loop_of(result, axes_.others.back());
     const Factors row_factors =
         strip_tiles ? Factors{None{}, strip_tiles, axes_.tile} : Factors{None{}, axes_.tile};
-    const std::vector<LoopRef> rows = sch_.call("split", row, row_factors).loops();
-    const std::vector<LoopRef> columns = sch_.call("split", column, Factors{None{}, axes_.tile}).loops();
-    const std::vector<LoopRef> vectors = sch_.call("split", last, Factors{None{}, plan_.tile.lanes}).loops();
+    const std::vector<LoopRef> rows = steps::split(sch_, row, row_factors);
+    const std::vector<LoopRef> columns = steps::split(sch_, column, {None{}, axes_.tile});
+    const std::vector<LoopRef> vectors = steps::split(sch_, last, {None{}, plan_.tile.lanes});
     order.insert(order.end(), rows.begin(), rows.end() - 1);
     const size_t num_parallel = strip_tiles ? order.size() - 1 : order.size() + 1;  // strips, or tiles
     order.push_back(columns[0]);
@@ -204,7 +216,7 @@ class Winograd {
     inside = {rows.back(), columns[1], vectors[1]};
     std::vector<LoopRef> all = order;
     all.insert(all.end(), inside.begin(), inside.end());
-    sch_.call("reorder", all);
+    steps::reorder(sch_, all);
     expand(sch_, inside);
     compute_in_registers(sch_, *parts_.rows, vectors[0]);
     if (features_.num_cores > 1) order = parallelize(sch_, order, num_parallel, features_);
@@ -224,20 +236,19 @@ class Winograd {
         (is_of_tile(data, axis) ? tile : order).push_back(loop);
     }
     const LoopRef column = loops_of_axis(sch_, data.ref, *last, loops).back();
-    const std::vector<LoopRef> vectors =
-        sch_.call("split", column, Factors{None{}, plan_.tile.lanes}).loops();
+    const std::vector<LoopRef> vectors = steps::split(sch_, column, {None{}, plan_.tile.lanes});
     order.push_back(vectors[0]);
     std::vector<LoopRef> all = order;
     all.insert(all.end(), tile.begin(), tile.end());
     all.push_back(vectors[1]);
-    sch_.call("reorder", all);
-    for (LoopRef loop : tile) sch_.call("unroll", loop);
-    sch_.call("vectorize", vectors[1]);
+    steps::reorder(sch_, all);
+    for (LoopRef loop : tile) steps::unroll(sch_, loop);
+    steps::vectorize(sch_, vectors[1]);
     compute_in_registers(sch_, *parts_.inner, vectors[0]);
     if (!strip && features_.num_cores > 1) parallelize(sch_, order, order.size() - 1, features_);
   }
 
-  // Whether the sum uses the dimension that `axis` of its data stands for as an axis that its weights have,
+  // True if the sum uses the dimension that `axis` of its data stands for as an axis that its weights have,
   // too.
   bool is_of_tile(const BlockShape& data, size_t axis) const {
     for (size_t dim = 0; dim < data.store->indices.size(); ++dim) {
@@ -270,12 +281,16 @@ bool is_chosen_by_axis(const BlockShape& shape) {
   return found && !shape.is_reduction();
 }
 
-std::vector<BlockRef> tile_winograd(Schedule& sch, const std::vector<BlockShape>& shapes,
-                                    const BlockShape& sum, const Features& features, bool may_have_strips) {
-  const std::optional<Parts> parts = parts_of(shapes, sum);
-  const std::optional<ResultAxes> axes = parts ? axes_of(*parts) : std::nullopt;
-  const std::optional<SumPlan> plan = axes ? plan_sum(sum, features) : std::nullopt;
-  if (!plan || !parts->data->last_axis()) return {};
+OrReason<std::vector<BlockRef>> tile_winograd(Schedule& sch, const std::vector<BlockShape>& shapes,
+                                              const BlockShape& sum, const Features& features,
+                                              bool may_have_strips) {
+  const OrReason<Parts> parts = parts_of(shapes, sum);
+  if (!parts) return parts.reason();
+  const OrReason<ResultAxes> axes = axes_of(*parts);
+  if (!axes) return axes.reason();
+  const OrReason<SumPlan> plan = plan_sum(sum, features);
+  if (!plan) return plan.reason();
+  if (!parts->data->last_axis()) return why_no_last_axis(*parts->data);
   return Winograd(sch, *parts, *axes, *plan, features).run(may_have_strips);
 }
 

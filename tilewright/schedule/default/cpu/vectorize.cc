@@ -1,9 +1,10 @@
-// Element by element blocks, and how loops become parallel.
+// Rules vectorize and parallel: element by element blocks, and loops that threads share.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/schedule/default/cpu/prefetch.h"
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/default/cpu/transpose.h"
 #include "tilewright/schedule/default/default.h"
+#include "tilewright/schedule/steps.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
 #include "tilewright/tir/text.h"
@@ -43,7 +44,7 @@ int64_t extent_of(const Schedule& sch, LoopRef loop) {
 
 std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size_t num_candidates,
                                  const Features& features) {
-  size_t begin = 0;  // loops of one turn stay outside
+  size_t begin = 0;  // loops of one iteration stay outside
   while (begin < num_candidates && extent_of(sch, loops[begin]) == 1) ++begin;
   size_t end = begin;
   int64_t iterations = 1;
@@ -62,23 +63,22 @@ std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size
   if (begin == end) return loops;
   const auto first = loops.begin() + static_cast<std::ptrdiff_t>(begin),
              last = loops.begin() + static_cast<std::ptrdiff_t>(end);
-  const LoopRef fused =
-      end - begin == 1 ? *first : sch.call("fuse", std::vector<LoopRef>(first, last)).loop();
-  sch.call("parallel", fused);
+  const LoopRef fused = end - begin == 1 ? *first : steps::fuse(sch, std::vector<LoopRef>(first, last));
+  steps::parallel(sch, fused);
   *first = fused;
   loops.erase(first + 1, last);
   return loops;
 }
 
-// Why a loop is no vector.
-std::string why_too_short(const Schedule& sch, LoopRef loop) {
+// The reason why a loop is no vector.
+Reason why_too_short(const Schedule& sch, LoopRef loop) {
   const ForNode* node = sch.state().node(sch.state()[loop]).loop();
   int64_t extent = 0;
   if (!as_const_int(node->extent, &extent))
-    return fmt::format("the extent of loop {}, {}, {}", node->loop_var->name_hint, expr_text(node->extent),
-                       kOpenExtent);
-  return fmt::format("loop {} has {} iteration{}, fewer than the {} of a vector that pays",
-                     node->loop_var->name_hint, extent, extent == 1 ? "" : "s", kLoopCosts.least_vector);
+    return Reason(Reason::kOpenExtent, "the extent of loop {}, {}, is known only at run time",
+                  node->loop_var->name_hint, expr_text(node->extent));
+  return Reason(Reason::kTooSmall, "loop {} has {} iteration{}, fewer than the {} of a vector that pays",
+                node->loop_var->name_hint, extent, extent == 1 ? "" : "s", kLoopCosts.least_vector);
 }
 
 // How many of `extent` elements, at least one, a vector takes.
@@ -88,16 +88,16 @@ int64_t width_for(const BlockShape& shape, int64_t extent, const Features& featu
   return width;
 }
 
-// The innermost of `loops` as loops over vectors; why not if it is not long enough, or "".
-std::string vectorize_innermost(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
-                                const Features& features) {
+// The innermost of `loops` as loops over vectors; the reason if it is not long enough.
+std::optional<Reason> vectorize_innermost(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
+                                          const Features& features) {
   const int64_t extent = extent_of(sch, loops->back());
   if (extent < kLoopCosts.least_vector) return why_too_short(sch, loops->back());
   const Factors factors{None{}, width_for(shape, extent, features)};
-  const std::vector<LoopRef> parts = sch.call("split", loops->back(), factors).loops();
+  const std::vector<LoopRef> parts = steps::split(sch, loops->back(), factors);
   loops->back() = parts[0];
-  sch.call("vectorize", parts[1]);
-  return "";
+  steps::vectorize(sch, parts[1]);
+  return std::nullopt;
 }
 
 // The axis along which everything is contiguous that is strided along `column`: the other side of a
@@ -116,11 +116,12 @@ std::optional<size_t> other_side(const BlockShape& shape, size_t column) {
   return std::nullopt;
 }
 
-// Elements that vectors would have to collect one by one.
-std::string why_gathered(const BlockShape& shape, const BufferLoadNode* load, size_t column) {
+// The reason of a block whose vectors would have to collect elements one by one.
+Reason why_gathered(const BlockShape& shape, const BufferLoadNode* load, size_t column) {
   const std::optional<int64_t> stride = stride_bytes(shape, load, column);
   const std::string place = stride ? fmt::format("lie {} bytes apart", *stride) : "lie at no fixed distance";
-  return fmt::format(
+  return Reason(
+      Reason::kCost,
       "neighbours along axis {} {} in {}, and no other axis has vectors of {} or more in all that it reads",
       axis_name(shape, column), place, load->buffer->name, kLoopCosts.least_vector);
 }
@@ -134,38 +135,36 @@ int64_t tiles_in_block(int64_t extent, int64_t size) {
 
 // Tiles are transposed in registers.
 //
-// is_far  what is read does not stay in the second cache: the next line of each row is fetched, since a
+// is_far  what is read does not stay in L2: the next line of each row is fetched, since a
 //         processor sees no stream in rows that are pages apart
 void tensorize_transposition(Schedule& sch, const TransposedTile& tile, LoopRef row, bool is_far,
                              std::vector<LoopRef>* loops, const Features& features) {
   const auto parts_of = [&](LoopRef loop) {
-    return sch
-        .call("split", loop, Factors{None{}, tiles_in_block(extent_of(sch, loop), tile.size), tile.size})
-        .loops();
+    return steps::split(sch, loop, {None{}, tiles_in_block(extent_of(sch, loop), tile.size), tile.size});
   };
   const std::vector<LoopRef> columns = parts_of(loops->back()), rows = parts_of(row);
   loops->back() = rows[0];
   loops->insert(loops->end(), {columns[0], rows[1], columns[1]});
   std::vector<LoopRef> order = *loops;
   order.insert(order.end(), {rows[2], columns[2]});
-  sch.call("reorder", order);
+  steps::reorder(sch, order);
   if (is_far) fetch_ahead(sch, rows[1], prefetch_at(features.line_bytes, features));
-  sch.call("tensorize", rows[2], tile.name());
+  steps::tensorize(sch, rows[2], tile.name());
 }
 
 // Square tiles, whose lines are read and written while they are near the core: vectors gather along the
 // innermost of `loops`, and neighbours along `row` follow each other.
 void tile_transposition(Schedule& sch, LoopRef row, int64_t num_rows, int64_t width,
                         std::vector<LoopRef>* loops) {
-  const std::vector<LoopRef> columns = sch.call("split", loops->back(), Factors{None{}, width}).loops();
-  const std::vector<LoopRef> parts = sch.call("split", row, Factors{None{}, num_rows}).loops();
+  const std::vector<LoopRef> columns = steps::split(sch, loops->back(), {None{}, width});
+  const std::vector<LoopRef> parts = steps::split(sch, row, {None{}, num_rows});
   loops->back() = columns[0];
   loops->insert(loops->end(), parts.begin(), parts.end());
   std::vector<LoopRef> order = *loops;
   order.push_back(columns[1]);
-  sch.call("reorder", order);
-  sch.call("unroll", parts[1]);
-  sch.call("vectorize", columns[1]);
+  steps::reorder(sch, order);
+  steps::unroll(sch, parts[1]);
+  steps::vectorize(sch, columns[1]);
 }
 
 void transpose(Schedule& sch, const BlockShape& shape, size_t row_axis, size_t column_axis,
@@ -187,16 +186,16 @@ void transpose(Schedule& sch, const BlockShape& shape, size_t row_axis, size_t c
     tile_transposition(sch, row, num_rows, width, loops);
 }
 
-std::string vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
-                                const Features& features) {
+std::optional<Reason> vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
+                                          const Features& features) {
   const std::optional<size_t> column = shape.last_axis();
   if (!column) return why_no_last_axis(shape);
   const std::vector<LoopRef> inner = loops_of_axis(sch, shape.ref, *column, *loops);
-  if (inner.empty()) return fmt::format("axis {} has one value", axis_name(shape, *column));
+  if (inner.empty()) return Reason(Reason::kTooSmall, "axis {} has one value", axis_name(shape, *column));
   if (!is_same(sch, inner[0], loops->back())) {
     std::erase_if(*loops, [&](LoopRef loop) { return is_same(sch, loop, inner[0]); });
     loops->push_back(inner[0]);
-    sch.call("reorder", *loops);
+    steps::reorder(sch, *loops);
   }
   const Var& axis = shape.block->iter_vars[*column]->var;
   const auto strided = std::find_if(shape.loads.begin(), shape.loads.end(), [&](const BufferLoadNode* load) {
@@ -207,7 +206,7 @@ std::string vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vec
   if (!row) return why_gathered(shape, *strided, *column);
   if (extent_of(sch, loops->back()) < kLoopCosts.least_vector) return why_too_short(sch, loops->back());
   transpose(sch, shape, *row, *column, loops, features);
-  return "";
+  return std::nullopt;
 }
 
 namespace {
@@ -231,11 +230,10 @@ bool divides_transposition(Schedule& sch, const BlockShape& shape, std::vector<L
   const bool has_tiles = shape.extent(*column) % size == 0 && num_rows % size != 0 && num_rows >= 2 * size;
   if (!is_innermost || !has_tiles || !transpose_intrinsic(TransposedTile{size, load->dtype.str()}.name()))
     return false;
-  const std::vector<LoopRef> parts =
-      sch.call("loop_partition", rows[0], Factors{num_rows / size * size, None{}}).loops();
+  const std::vector<LoopRef> parts = steps::loop_partition(sch, rows[0], {num_rows / size * size, None{}});
   for (LoopRef part : parts) {
-    const BlockRef block = sch.call("get_child_blocks", part).blocks()[0];
-    std::vector<LoopRef> inside = sch.call("get_loops", block).loops();
+    const BlockRef block = steps::get_child_blocks(sch, part)[0];
+    std::vector<LoopRef> inside = steps::get_loops(sch, block);
     inside.erase(inside.begin(), inside.end() - 2);
     vectorize_last_axis(sch, *shape_of(sch, block), &inside, features);
   }
@@ -282,19 +280,19 @@ bool fuses_short_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRe
       !is_same(sch, outer[0], (*loops)[loops->size() - 2]))
     return false;
   loops->pop_back();
-  loops->back() = sch.call("fuse", std::vector<LoopRef>{outer[0], inner[0]}).loop();
+  loops->back() = steps::fuse(sch, std::vector<LoopRef>{outer[0], inner[0]});
   vectorize_innermost(sch, shape, loops, features);
   return true;
 }
 
 }  // namespace
 
-std::string vectorize_elements(Schedule& sch, const BlockShape& shape, const Features& features) {
-  std::vector<LoopRef> loops = sch.call("get_loops", shape.ref).loops();
-  if (loops.empty()) return fmt::format("{} is one element", shape.output()->name);
-  std::string why;
+std::optional<Reason> vectorize_elements(Schedule& sch, const BlockShape& shape, const Features& features) {
+  std::vector<LoopRef> loops = steps::get_loops(sch, shape.ref);
+  if (loops.empty()) return Reason(Reason::kTooSmall, "{} is one element", shape.output()->name);
+  std::optional<Reason> why;
   if (is_flat(shape)) {
-    if (loops.size() > 1) loops = {sch.call("fuse", loops).loop()};
+    if (loops.size() > 1) loops = {steps::fuse(sch, loops)};
     why = vectorize_innermost(sch, shape, &loops, features);
     fetch_far(sch, shape, loops.back(), features);
   } else if (!fuses_short_axis(sch, shape, &loops, features) &&
@@ -333,9 +331,9 @@ int64_t num_statements(const Stmt& stmt) {
 
 }  // namespace
 
-bool parallelize_block(Schedule& sch, BlockRef block, const Features& features) {
+std::optional<Reason> parallelize_block(Schedule& sch, BlockRef block, const Features& features) {
   const BlockRealizeNode* realize = sch.state().node(sch.state()[block]).realize();
-  const std::vector<LoopRef> loops = sch.call("get_loops", block).loops();
+  const std::vector<LoopRef> loops = steps::get_loops(sch, block);
   int64_t work = num_statements(realize->block->body);
   size_t num_candidates = 0;
   bool is_spatial = true;
@@ -348,10 +346,16 @@ bool parallelize_block(Schedule& sch, BlockRef block, const Features& features) 
                     !uses(realize->iter_values[axis], var.get());
     num_candidates += is_spatial;
   }
-  if (features.num_cores == 1 || num_candidates == 0 || work < features.min_parallel_work()) return false;
+  if (features.num_cores == 1) return Reason(Reason::kOther, "the machine has one core");
+  if (num_candidates == 0)
+    return Reason(Reason::kForm, "its outermost loop belongs to an axis that is not spatial, or it has none");
+  if (work < features.min_parallel_work())
+    return Reason(Reason::kTooSmall, "it runs about {} statements, fewer than the {} for which threads pay",
+                  work, features.min_parallel_work());
   const size_t num_steps = sch.trace().steps.size();
   parallelize(sch, loops, num_candidates, features);
-  return sch.trace().steps.size() > num_steps;
+  if (sch.trace().steps.size() > num_steps) return std::nullopt;
+  return Reason(Reason::kTooSmall, "each of its {} outer loops has one iteration", num_candidates);
 }
 
 }  // namespace tilewright::schedule
