@@ -1,4 +1,4 @@
-"""What README's section Use prints runs as it stands: in the folder of a clone, and anywhere with the wheel (test_wheel.py)."""
+"""README's section Use runs as it is printed: in the folder of a clone, and anywhere with the wheel (test_wheel.py)."""
 
 import os
 import re
@@ -23,7 +23,7 @@ def blocks(language: str) -> list[str]:
 
 
 def as_a_user(script: str, folder: Path) -> str:
-    """What `script` prints after the command that README begins with."""
+    """Returns the output of `script` after the command that README begins with."""
     env = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
     env["PATH"] = "/usr/local/bin:/usr/bin:/bin"
     # an environment that several clones share activates that of the clone it was made in

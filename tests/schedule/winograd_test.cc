@@ -58,7 +58,7 @@ TEST(Winograd, StripsStayBesideTheirWeights) {
     int64_t l2_bytes, num_cores, expected;
   };
   const Case cases[] = {
-      {{28, 32, 32}, kMegabyte, 1, 0},        // all of it stays in the second cache
+      {{28, 32, 32}, kMegabyte, 1, 0},        // all of it stays in L2
       {{56, 64, 64}, 2 * kMegabyte, 1, 1},    // 0.26 MB a row, 0.59 MB of weights
       {{56, 64, 64}, kMegabyte / 2, 1, 2},    // weights that do not stay leave all of it to the strip
       {{56, 16, 64}, 2 * kMegabyte, 1, 1},    // 0.16 MB a row

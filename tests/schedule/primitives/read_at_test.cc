@@ -27,7 +27,7 @@ TEST(ReadAt, OneIterationCopiesWhatItReads) {
   )");
 }
 
-// Which elements are read is not known when they are copied.
+// The elements that are read are not known when they are copied.
 TEST(ReadAt, ElementsThatABufferChoosesAreCopiedWithAllOthers) {
   check_schedule(
       R"(

@@ -53,7 +53,7 @@ TEST(RollingBuffer, InTilesOfBothDimensions) {
   }
 }
 
-// What an iteration leaves out, the next one must leave out, too.
+// Elements that an iteration leaves out, the next one must leave out, too.
 TEST(RollingBuffer, ConditionsThatDifferFromIterationToIterationAreRefused) {
   check_refused(
       R"(
