@@ -53,7 +53,7 @@ class Program:
 def outputs(
     machine, kernels: dict[str, Kernel], folder: Path, schedule: bool = True
 ) -> dict[str, np.ndarray]:
-    """What the kernels compute on the machine."""
+    """Results of the kernels on the machine."""
     cross_testing.require(machine.emulator)
     functions = {name: kernel.func.with_attr("global_symbol", name) for name, kernel in kernels.items()}
     lib = tw.build(tw.IRModule(functions), f"llvm {machine.target}", schedule=schedule)

@@ -174,7 +174,7 @@ def require(*programs: str) -> None:
 
 
 def run(*words) -> bytes:
-    """What the program writes; it must end with status 0."""
+    """Returns the output of the program, which must end with status 0."""
     done = subprocess.run([str(word) for word in words], capture_output=True, timeout=60, check=False)
     assert done.returncode == 0, f"{words}: {done.returncode}\n{done.stdout[-500:]!r}{done.stderr.decode()}"
     return done.stdout
@@ -192,7 +192,7 @@ def compiled(machine: Machine, source: Path, *options: str) -> Path:
 
 
 def output_of(machine: Machine, program: str, kernels: Path) -> bytes:
-    """What `program`, C with a function start(), writes when it is linked with the object `kernels` and run."""
+    """Returns the output of `program`, C with a function start(), when it is linked with the object `kernels` and run."""
     require("clang-19", "wasm-ld-19" if machine.is_wasm else "ld.lld-19", machine.emulator)
     folder = kernels.parent
     main = folder / "main.c"

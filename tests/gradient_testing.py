@@ -1,4 +1,4 @@
-"""What the tests of gradients share: the gradient of a small graph against torch's, or against differences."""
+"""Shared by the tests of gradients: the gradient of a small graph against torch's, or against differences."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What the tests of graph passes share: running modules, constants, the calls that a pass leaves."""
+"""Shared by the tests of graph passes: running modules, constants, the calls that a pass leaves."""
 
 import re
 
@@ -36,14 +36,14 @@ def compile_graph(build, precision=None, target="llvm", **shapes):
 
 
 def run_graph(executable, *inputs):
-    """What main of a compiled graph gives for arrays."""
+    """Calls main of a compiled graph with arrays."""
     return tilewright.VirtualMachine(executable)["main"](
         *[tilewright.tensor(each) for each in inputs]
     ).numpy()
 
 
 def check(passes, before, after, *inputs):
-    """The passes turn `before` into `after`, do nothing more to it, and both compute the same."""
+    """Asserts that the passes make `after` of `before`, do nothing more to it, and that both compute the same."""
     result = before
     for step in passes:
         result = step(result)

@@ -1,4 +1,4 @@
-"""What the tests of lowered graphs share: loop programs, modules of them, how they run."""
+"""Shared by the tests of lowered graphs: loop programs, modules of them, how they run."""
 
 import re
 
@@ -18,7 +18,7 @@ def compiled(mod, **context):
 
 
 def run(mod, *inputs):
-    """What main gives for these arrays: an array, or a list of them."""
+    """Calls main with these arrays; returns an array, or a list of them."""
     result = tilewright.VirtualMachine(compiled(mod))["main"](*(tilewright.tensor(x) for x in inputs))
     return [item.numpy() for item in result] if isinstance(result, (list, tuple)) else result.numpy()
 

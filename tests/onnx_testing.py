@@ -1,4 +1,4 @@
-"""What tests of imported models share: one node as a model, run on arrays."""
+"""Shared by the tests of imported models: one node as a model, run on arrays."""
 
 import numpy as np
 import onnx
@@ -7,7 +7,7 @@ import tilewright
 
 
 def run_node(op, arrays, constants=(), outputs=1, opset=22, **attrs):
-    """What the node makes of `arrays`: an array, a list if it has several outputs.
+    """Runs the node on `arrays`; returns an array, or a list if it has several outputs.
 
     constants  the places of those that are part of the model
     """

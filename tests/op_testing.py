@@ -1,4 +1,4 @@
-"""What the tests of graph operators share: one operator on arrays, through every pass and LLVM."""
+"""Shared by the tests of graph operators: one operator on arrays, through every pass and LLVM."""
 
 import functools
 import os

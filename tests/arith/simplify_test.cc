@@ -203,7 +203,7 @@ TEST_F(Simplify, SharedSums) {
   analyzer.simplify(nested);
 }
 
-// What is kept as it is, 100 levels below or with a constant that its dtype cannot hold, has no parts.
+// An expression that is kept as it is (100 levels down, or with a constant beyond its dtype) has no parts.
 TEST_F(Simplify, BoundsOfWhatIsKept) {
   for (const Kind kind : {Kind::kDiv, Kind::kMod}) {
     PrimExpr deep = i;

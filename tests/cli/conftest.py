@@ -15,7 +15,7 @@ PROGRAM = shutil.which("tilewright") or (str(BUILT) if BUILT.exists() else None)
 
 @dataclasses.dataclass
 class Done:
-    """What one run of the program gave."""
+    """The output and the exit code of one run of the program."""
 
     code: int
     out: str

@@ -1,4 +1,4 @@
-"""What the program says when it is called wrongly, its help and its exit codes."""
+"""Messages of the program when it is called wrongly, its help and its exit codes."""
 
 import pathlib
 import platform

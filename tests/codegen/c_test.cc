@@ -107,7 +107,7 @@ def f(A: T.Buffer((5, 7), "float32"), B: T.Buffer((5,), "float32")):
             B[i] = B[i] + T.max(A[i, j], T.float32(0)) * T.float32(0.1)
 )");
   EXPECT_EQ(text.substr(0, text.find("// f: checks")), script::dedent(R"(
-      // f: turns begin .. end - 1 of a parallel loop
+      // f: iterations begin .. end - 1 of a parallel loop
       static int32_t f_body_0(int64_t begin, int64_t end, float* restrict B, const float* restrict A) {
         for (int32_t i = (int32_t)begin; i < (int32_t)begin + (int32_t)(end - begin); ++i) {
           B[i] = 0.0f;

@@ -11,7 +11,7 @@
 namespace tilewright::codegen {
 namespace {
 
-// What operator new does where there is no memory.
+// Throws as operator new does where there is no memory.
 void run_out_of_memory() {
   std::get_new_handler()();
   FAIL() << "the handler came back";

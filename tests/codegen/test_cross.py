@@ -178,7 +178,7 @@ NETWORK = str(ROOT / "examples/fashion_mnist/fashion_mnist.onnx")
 
 @pytest.fixture(scope="module")
 def probabilities():
-    """What the network gives on this machine for the pictures of NetworkProgram."""
+    """Results of the network on this machine for the pictures of NetworkProgram."""
     pictures = np.random.default_rng(0).random((5, 1, 28, 28), "float32")
     return tw.relax.VirtualMachine(tw.compile(NETWORK), tw.cpu())["main"](pictures).numpy()
 

@@ -38,7 +38,7 @@ def blocks_of(document: str, first: str, last: str) -> dict[str, dict]:
 
 
 def run_blocks(document: str, first: str, last: str, folder: Path) -> dict[str, dict]:
-    """What each block of the range did when the document ran from `first` to `last`."""
+    """The result of each block of the range when the document ran from `first` to `last`."""
     report = folder / "report.json"
     words = [
         str(SEEDS / "run_doc.py"),

@@ -238,7 +238,7 @@ bool allow_permission() {
          syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
 }
 
-// Whether this process may use the processor's tile registers already.
+// True if this process may use the processor's tile registers already.
 bool is_permitted() {
   constexpr long kGetPermission = 0x1022, kTileData = 18;
   uint64_t features = 0;

@@ -4,7 +4,7 @@
 
 namespace tilewright::testing {
 
-/// What was run since the last call of reset().
+/// Instructions that were run since the last call of reset().
 struct AmxCounts {
   int64_t configurations = 0, loads = 0, stores = 0, products = 0, releases = 0, zeros = 0;
 };
@@ -15,7 +15,7 @@ struct AmxCounts {
 /// permission already runs its own instructions.  False if this process cannot be made to: not x86-64 Linux,
 /// or filters of system calls are not allowed.
 bool emulate_amx();
-/// Whether instructions are run by the handler, and thus counted.
+/// True if instructions are run by the handler, and thus counted.
 bool is_amx_emulated();
 /// Whether every giving of shapes and release is counted; else, on processors with the registers, shapes are
 /// counted when they change.

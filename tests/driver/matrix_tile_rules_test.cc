@@ -1,4 +1,4 @@
-// What the zero-tuning rules make of sums that tile registers multiply.
+// Default schedules of sums that tile registers multiply.
 #include "matrix_tiles_testing.h"
 #include "tilewright/schedule/default/default.h"
 
@@ -57,7 +57,7 @@ TEST_F(MatrixTileRules, MatrixProducts) {
   expect_matmul_of_tiles(128, 256, 64, "uint8", "int8");
 }
 
-// Panels that the first cache does not hold are read in parts, by 128 rows at a time.
+// Panels that do not fit into L1 are read in parts, by 128 rows at a time.
 TEST_F(MatrixTileRules, BlocksOfLongSums) {
   target::Features features = kSapphireRapids;
   features.l1_bytes = 24 << 10;  // of which 256 terms of 32 columns take two thirds
@@ -258,7 +258,7 @@ TEST_F(MatrixTileRules, PartsOfImages) {
   }
 }
 
-// Found: panels that the first cache does not keep came from the second for each row of an image.
+// Found: panels that L1 does not keep came from L2 for each row of an image.
 TEST_F(MatrixTileRules, RowsOfImagesTakePanelsInParts) {
   for (const int64_t places : {14, 7}) {
     const std::string text = fmt::format(R"(

@@ -185,7 +185,7 @@ def main(A: T.Buffer((23, 128), "int8"), B: T.Buffer((32, 16, 4), "int8"), C: T.
 }
 
 // A loop over terms that moves in no constant steps is written out, inside of all others, and what two of its
-// turns share is loaded once: here the products of parts 1 0, 0 0 and 0 1.
+// iterations share is loaded once: here the products of parts 1 0, 0 0 and 0 1.
 TEST_F(MatrixTiles, OfTermsThatShareTiles) {
   const std::string text = R"(
 @T.prim_func
@@ -223,7 +223,7 @@ def main(A: T.Buffer((16, {0} * 64), "int8"), B: T.Buffer(({0} * 16, 16, 4), "in
                      steps, statement);
 }
 
-// What the instructions of a program do, whose sums, of `shape`, are those of its loops.
+// Runs the instructions of a program, checks that its sums, of `shape`, are those of its loops, and returns the counts.
 AmxCounts counts_of(const std::string& text, const Tensor& a, const Tensor& b, runtime::Shape shape) {
   const Tensor c = Tensor::empty(shape, kInt32), expected = Tensor::empty(shape, kInt32);
   for (int64_t n = 0; n < c.num_elements(); ++n)
@@ -273,7 +273,7 @@ def main(A: T.Buffer((32, 256), "int8"), B: T.Buffer((64, 16, 4), "int8"), C: T.
                      statement, around);
 }
 
-TEST_F(MatrixTiles, BlocksBeginWithZeroInTheirFirstTurn) {
+TEST_F(MatrixTiles, BlocksBeginWithZeroInTheirFirstIteration) {
   const auto zeros_of = [](const std::string& text) {
     SCOPED_TRACE(text);
     const AmxCounts counts = counts_of(text, random({32, 256}, DataType::int_(8), 1),
@@ -290,7 +290,7 @@ TEST_F(MatrixTiles, BlocksBeginWithZeroInTheirFirstTurn) {
   EXPECT_EQ(zeros_of(blocks_after("for i, j in T.grid(33, 16):\n        C[i, j] = 0")), 0);  // a row more
   EXPECT_EQ(zeros_of(blocks_after("for i, j in T.grid(16, 16):\n        C[i, j] = 0")), 0);  // a tile less
   EXPECT_EQ(zeros_of(blocks_after("for i, j in T.grid(32, 16):\n        C[i, j] = 1")), 0);
-  EXPECT_EQ(zeros_of(blocks_after(all, "for kb in range(0):")), 0);  // no turn that begins
+  EXPECT_EQ(zeros_of(blocks_after(all, "for kb in range(0):")), 0);  // no first iteration
   EXPECT_EQ(zeros_of(blocks_after(all, "for kb in range(C[32, 0] - 510):")), 0);
 }
 

@@ -1,4 +1,4 @@
-// What the tests of matrix tiles share: programs compiled for tile registers, numbers, products.
+// Shared by the tests of matrix tiles: programs compiled for tile registers, numbers, products.
 #pragma once
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What the system and the C compiler say of processors is what LLVM says.
+// The system and the C compiler agree with LLVM about processors.
 #include "tilewright/driver/processor.h"
 
 #include <gmock/gmock.h>

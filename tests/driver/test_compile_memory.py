@@ -1,4 +1,4 @@
-"""What a process has after it compiled a model: the weights as kernels read them, not those that it began with."""
+"""Memory of a process after it compiled a model: weights as kernels read them, not those that it began with as well."""
 
 import subprocess
 import sys

@@ -125,7 +125,7 @@ def test_not_below_level_2():
 
 
 def test_many_weights_are_packed_in_turns():
-    """Of kernels with more bytes of weights than one turn takes."""
+    """Kernels with more bytes of weights than are packed at a time."""
     rows, sizes = 5, (2000, 2300, 2500, 1900)
     x = whole_numbers((rows, sizes[0]))
     weights = [whole_numbers((a, b)) for a, b in zip(sizes, sizes[1:], strict=False)]

@@ -1,4 +1,4 @@
-"""What passes of graphs and steps of lowering take, and the check after each of them (TILEWRIGHT_VERIFY_PASSES)."""
+"""The check after each pass of graphs and each step of lowering (TILEWRIGHT_VERIFY_PASSES)."""
 
 import numpy as np
 import pytest

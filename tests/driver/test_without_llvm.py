@@ -1,4 +1,4 @@
-"""What a build without LLVM does (CMake's TILEWRIGHT_LLVM=OFF; make test STAGES=no-llvm); other builds skip this."""
+"""A build without LLVM (CMake's TILEWRIGHT_LLVM=OFF; make test STAGES=no-llvm); other builds skip this."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What is refused, with the whole text: each case of the *.txt files here is a Python program and the error it must raise.
+"""Refusals with their whole texts: each case of the *.txt files here is a Python program and the error it must raise.
 
     == what is wrong, in words
     tilewright.Target("no-such-kind")

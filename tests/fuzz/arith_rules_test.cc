@@ -45,7 +45,7 @@ TEST(ArithRules, BothSidesAreEqual) {
   }
 }
 
-// What remains to be computed: constants are folded.
+// The operations that remain: constants are folded.
 int cost(const Pattern& pattern) {
   int total = 0;
   for (size_t n = 0; n < pattern.size; ++n) {

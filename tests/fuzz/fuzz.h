@@ -1,4 +1,4 @@
-// What the fuzzers share: seeds from the environment, random numbers, evaluation of integer expressions.
+// Shared by the fuzzers: seeds from the environment, random numbers, evaluation of integer expressions.
 #pragma once
 #include <cstdlib>
 #include <iostream>

@@ -1,4 +1,4 @@
-"""What must work after `pip install tilewright-*.whl` on a machine without LLVM: import, compile, run, the command."""
+"""Import, compile, run and the command must work after `pip install tilewright-*.whl` on a machine without LLVM."""
 
 import subprocess
 import sys

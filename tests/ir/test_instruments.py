@@ -1,4 +1,4 @@
-"""What watches passes and calls of the virtual machine."""
+"""Instruments: they watch passes and calls of the virtual machine."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-// What a statement computes several times is computed once.
+// common_subexpr_elim: an expression that a statement has several times is computed once.
 #include "lower_testing.h"
 
 namespace tilewright::lower {

@@ -1,4 +1,4 @@
-// Memory that is filled and used in each turn gets two halves, where asked for.
+// double_buffer: memory that each iteration fills and uses gets two halves, where asked for.
 #include "lower_testing.h"
 
 namespace tilewright::lower {

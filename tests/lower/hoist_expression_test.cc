@@ -1,4 +1,4 @@
-// What no turn of a loop changes is decided before the loop.
+// hoist_expression: conditions that no iteration of a loop changes are decided before the loop.
 #include "lower_testing.h"
 
 namespace tilewright::lower {

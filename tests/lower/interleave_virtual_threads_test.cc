@@ -1,4 +1,4 @@
-// Virtual threads take turns, statement by statement.
+// interleave_virtual_threads: each statement runs for all virtual threads before the next one does.
 #include "lower_testing.h"
 
 namespace tilewright::lower {

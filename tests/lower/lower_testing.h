@@ -35,7 +35,7 @@ void check_unchanged(const Pass& pass, std::string_view program);
 /// without.
 PrimFunc with_views_declared(const PrimFunc& func);
 
-/// Whether the interpreter computes the same with both on equal random arguments; scalars are 3, 4, ...
+/// True if the interpreter computes the same with both on equal random arguments; scalars are 3, 4, ...
 void expect_same_numbers(const PrimFunc& before, const PrimFunc& after);
 
 }  // namespace tilewright::lower

@@ -195,7 +195,7 @@ TEST(PlaceAllocations, APredicateOfTheWriterKeepsTheBufferOutside) {
   )");
 }
 
-// The guard of the last tile is on both sides; windows of neighbouring turns overlap.
+// The guard of the last tile is on both sides; windows of neighbouring iterations overlap.
 TEST(PlaceAllocations, WhatATurnWritesItselfGoesInsideOfTheLoop) {
   check_pass("place_allocations", R"(
     @T.prim_func
@@ -232,7 +232,7 @@ TEST(PlaceAllocations, WhatATurnWritesItselfGoesInsideOfTheLoop) {
   )");
 }
 
-// What lower_init makes of a sum that is computed anew for each i.
+// The result of lower_init for a sum that is computed anew for each i.
 TEST(PlaceAllocations, ASumWithItsStartInATurnGoesInsideOfTheLoop) {
   check_pass("place_allocations", R"(
     @T.prim_func
@@ -269,7 +269,7 @@ TEST(PlaceAllocations, ASumWithItsStartInATurnGoesInsideOfTheLoop) {
   )");
 }
 
-// T.reads and T.writes of the block around do not keep B outside of the loop, whose turns run at the same
+// T.reads and T.writes of the block around do not keep B outside of the loop, whose iterations run at the same
 // time.
 TEST(PlaceAllocations, RegionsOfABlockAroundAreNoUse) {
   check_pass("place_allocations", R"(

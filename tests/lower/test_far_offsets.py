@@ -98,7 +98,7 @@ def test_vectors_beyond_two_gigabytes_stay_vectors():
     assert "insertelement" not in text
 
 
-def test_loops_of_more_turns_than_32_bits_count():
+def test_loops_of_more_iterations_than_32_bits_count():
     """Found: a fused loop had a negative extent, and nothing was computed."""
     x = te.placeholder((70000, 40000), "int8", "X")
     sch = tilewright.Schedule(te.create_prim_func([x, te.compute(x.shape, lambda i, j: x(i, j), "C")]))

@@ -1,4 +1,4 @@
-"""What a loop or a condition says of sizes is forgotten behind it, and what it says of memory at once: `range(k)` lets nothing else take k to be positive."""
+"""A fact about sizes that a loop or a condition states holds inside of it only, and one about memory until it is written: `range(k)` lets nothing else take k to be positive."""
 
 import numpy as np
 import pytest

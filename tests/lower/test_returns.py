@@ -129,7 +129,7 @@ class Module:
 
 @each_target
 def test_a_call_for_its_effect(target):
-    """What the function returns, at its end, is lost."""
+    """The value that the function returns at its end is lost."""
     module = parse("""
 @I.ir_module
 class Module:

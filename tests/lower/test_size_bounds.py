@@ -92,7 +92,7 @@ def test_a_dimension_of_several_and_a_sum(dtype):
         "dimension 1 of buffer A has extent m = 5, but its index v_j + v_r is 5 at j = 3, r = 2"
         in refusal(f, np.ones((2, 5), dtype), out).replace('T.Cast("int64", v_r)', "v_r")
     )
-    f(np.ones((0, 5), dtype), np.zeros((0, 4), dtype))  # no turn, no access
+    f(np.ones((0, 5), dtype), np.zeros((0, 4), dtype))  # no iteration, no access
 
 
 def test_a_store_beyond_an_open_extent():

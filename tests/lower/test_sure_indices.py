@@ -32,7 +32,7 @@ def memory(length):
 
 
 def written(array):
-    """Which of 400 places around `array` were written."""
+    """Lists those of 400 places around `array` that were written."""
     return np.flatnonzero(array.base) - 100
 
 

@@ -1,4 +1,4 @@
-// What all copies of a body choose alike is chosen before them.
+// unswitch_loops: a condition that all copies of a body share is decided before them.
 #include "lower_testing.h"
 #include "tilewright/lower/common/num_nodes.h"
 

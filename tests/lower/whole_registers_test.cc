@@ -44,7 +44,7 @@ def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
 )");
 }
 
-// What other statements put into a lane stays there.
+// Values that other statements put into a lane stay there.
 TEST(WholeRegisters, LanesThatHoldSomethingKeepTheirMask) {
   for (const char* store : {
            "C[0:8] = T.Broadcast(T.float32(1), 8)",                                   // all lanes
@@ -72,7 +72,7 @@ TEST(WholeRegisters, MemoryThatOthersKnowKeepsItsMasks) {
   }
 }
 
-// The lanes of one turn are those that another turn leaves out.
+// The lanes of one iteration are those that another iteration leaves out.
 TEST(WholeRegisters, MasksThatChangeStay) {
   check_unchanged("whole_registers", R"(
     @T.prim_func

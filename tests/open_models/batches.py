@@ -37,7 +37,7 @@ class Child:
         os._exit(0)
 
     def results(self) -> Iterator[Result]:
-        """What has come since."""
+        """Returns the lines that have come since the last call."""
         piece = os.read(self.pipe, 1 << 16)
         self.buffer += piece
         self.heard = time.monotonic()

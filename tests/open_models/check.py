@@ -110,7 +110,7 @@ def problem_of(main, reference, call, model, result, say) -> str | None:
 
 
 def is_strict(call, refusal: str) -> bool:
-    """Whether onnxruntime refuses what is empty, though no other extent contradicts it (0 beside 1 is 0, as numpy has it)."""
+    """True if onnxruntime refuses what is empty, though no other extent contradicts it (0 beside 1 is 0, as numpy has it)."""
     is_empty = any(array.size == 0 for array in call.arrays.values())
     is_part_empty = (
         "Invalid num_outputs value" in refusal

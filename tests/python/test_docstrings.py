@@ -48,7 +48,7 @@ def docstrings():
 
 
 def names() -> dict:
-    """What examples use without making it."""
+    """Names that examples use without making them."""
     module = parse(MM_RELU)
     a, b = te.placeholder((128, 128), "float32", name="A"), te.placeholder((128, 128), "float32", name="B")
     k = te.reduce_axis((0, 128), "k")

@@ -50,7 +50,7 @@ def check_seed(seed: int) -> None:
 
 
 def problem_of(graph: Graph, context: dict) -> str | None:
-    """What is wrong with the results of `graph` compiled in `context`, or None."""
+    """Says how the results of `graph` compiled in `context` are wrong; None if they are right."""
     try:
         module = tilewright.script.parse(graph.script())
         options = dict(context)

@@ -12,7 +12,7 @@ MAX_FLOAT, MAX_INT, MAX_NOISE = 1e3, 10**6, 1e-4
 
 
 class Scope:
-    """What is known while a graph grows: values, their types, what they are at each size."""
+    """Values of a graph while it grows: their types, and their arrays at each size."""
 
     def __init__(self, seed: int):
         self.seed, self.random = seed, random.Random(seed)

@@ -1,4 +1,4 @@
-"""What numpy has no function for: convolutions, pools, norms, slices of several axes."""
+"""Functions that numpy lacks: convolutions, pools, norms, slices of several axes."""
 
 import math
 

@@ -1,4 +1,4 @@
-// What the block builder refuses that Python cannot ask of it.
+// Refusals of the block builder that Python cannot cause.
 #include <gtest/gtest.h>
 
 #include "tilewright/relax/build/block_builder.h"

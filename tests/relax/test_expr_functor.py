@@ -39,7 +39,7 @@ def run(module, *args):
 
 
 class Order(relax.PyExprVisitor):
-    """What is visited, in order."""
+    """Notes the operators of calls, in the order in which they are visited."""
 
     def __init__(self):
         self.seen = []

@@ -1,4 +1,4 @@
-// What calls cost: build the target runtime_overhead and run it (benchmarks/cases.toml has the empty calls).
+// Measures the cost of calls: build the target runtime_overhead and run it (benchmarks/cases.toml has the empty calls).
 #include <benchmark/benchmark.h>
 
 #include "tilewright/runtime/thread_pool.h"

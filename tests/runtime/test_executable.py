@@ -1,4 +1,4 @@
-"""What a compiled graph tells about itself, and its bytes."""
+"""A compiled graph: names, parameters, statistics and its bytes."""
 
 import subprocess
 import sys

@@ -218,7 +218,7 @@ def test_ctrl_c_ends_it_soon(prepare):
 
 
 def test_a_callback_that_raises_ends_a_build_in_all_threads():
-    """What other threads were at is no error of its own."""
+    """Work of other threads that ends early is no error of its own."""
     with pytest.raises(ZeroDivisionError):
         signal.signal(signal.SIGINT, lambda *_: 1 / 0)
         interrupted_after(0.05).start()

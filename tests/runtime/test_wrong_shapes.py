@@ -1,4 +1,4 @@
-"""What is said of arguments of other shapes than a function takes."""
+"""Errors for arguments of other shapes than a function takes."""
 
 import numpy as np
 import pytest

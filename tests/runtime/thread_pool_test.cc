@@ -51,7 +51,7 @@ TEST(ThreadPool, GrainBoundsTheRanges) {
 
 TEST(ThreadPool, ThreadsBeginWithTheirOwnShares) {
   ThreadScope threads(2);
-  for (int turn = 0; turn < 20; ++turn) {
+  for (int round = 0; round < 20; ++round) {
     std::mutex mutex;
     std::map<std::thread::id, int64_t> first;
     std::atomic<int> num_threads{0};

@@ -1,4 +1,4 @@
-// What is refused, with the whole text of the first line and the caret's line.
+// Refusals of the parser, with the whole text of the first line and the caret's line.
 #include "script_testing.h"
 
 namespace tilewright::script {
@@ -159,7 +159,7 @@ TEST(ParseError, DeepNestingIsRefusedNotOverflowing) {
   EXPECT_EQ(first_line(with_body("x = " + std::string(100000, '(') + "1")),
             "error: the program is nested more than 200 levels deep here");
   std::string sum = "x = n";
-  for (int turn = 0; turn < 100000; ++turn) sum += " + n";
+  for (int n = 0; n < 100000; ++n) sum += " + n";
   EXPECT_EQ(first_line(with_body(sum)), "error: the expression is nested more than 500 levels deep");
   std::string minus = "x = " + std::string(100000, '-') + "n";
   EXPECT_EQ(first_line(with_body(minus)), "error: the program is nested more than 200 levels deep here");

@@ -90,7 +90,7 @@ TEST(ParseFuzz, DamagedProgramsAreRefused) {
                                      "A[0:4]",
                                      "T.Buffer",
                                      "m if x else y"};
-  for (int turn = 0; turn < 4000; ++turn) {
+  for (int run = 0; run < 4000; ++run) {
     std::string text(kProgram);
     const int damages = 1 + static_cast<int>(random() % 3);
     for (int n = 0; n < damages; ++n) {

@@ -43,7 +43,7 @@ inline tir::PrimFunc parse_func_unchecked(std::string_view text) {
   return parse_func(text, options);
 }
 
-/// What the user sees when `text` is refused.
+/// The error that the user sees when `text` is refused.
 inline std::string error_of(std::string_view text, const ParseOptions& options = {}) {
   try {
     ir::ObjectRef result = parse_text(text, options);

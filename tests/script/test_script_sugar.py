@@ -1,4 +1,4 @@
-"""What loop programs take from Python: captured values, helpers, comprehensions, macros."""
+"""Python around loop programs: captured values, helpers, comprehensions, macros."""
 
 import numpy as np
 import pytest

@@ -37,7 +37,7 @@ TRUSTED = {
                 T.where(i * 5 + j < 16)
                 A[vi] = T.float32(0)
     """,
-    "in a loop that never turns": """
+    "in a loop that never runs": """
         for i in range(0):
             A[i + 16] = T.float32(0)
     """,

@@ -1,4 +1,4 @@
-// What is known of processors.
+// Features of processors by name, and those of this machine.
 #include "tilewright/target/features.h"
 
 #include <gtest/gtest.h>
@@ -104,7 +104,7 @@ TEST(Features, WorkAndDistancesFollowFromCyclesAndBytes) {
   EXPECT_EQ(of("aarch64-linux-gnu", "apple-m1", 128).line_bytes, 128);
 }
 
-// Each of them changed, in turn.
+// Each of them changed, one after the other.
 template <class Owner, class Change>
 void change_each_field(const Owner& owner, Change change) {
   const auto one = [&](auto member) {

@@ -1,4 +1,4 @@
-"""What the default schedule knows of processors (target/cores.cc)."""
+"""Figures of processors that default schedules use (target/cores.cc)."""
 
 import re
 from pathlib import Path

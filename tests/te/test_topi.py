@@ -13,7 +13,7 @@ KERNEL = np.random.default_rng(3).standard_normal((3, 2, 3, 3), dtype="float32")
 
 
 def run(make, *arrays):
-    """What make(placeholders...) computes of the arrays; a list if it gives several tensors."""
+    """Runs make(placeholders...) on the arrays; returns a list if it gives several tensors."""
     inputs = [te.placeholder(array.shape, str(array.dtype), f"x{n}") for n, array in enumerate(arrays)]
     made = make(*inputs)
     outputs = made if isinstance(made, list) else [made]

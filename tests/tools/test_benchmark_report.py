@@ -14,13 +14,13 @@ def figure(median: float) -> dict:
 
 
 def result_of(**changes) -> dict:
-    """Ours takes 10 us in each of three turns, torch 12, numpy 30, but all are twice as slow in the last one."""
-    turns = {"tilewright": [10, 10, 20], "torch": [12, 12, 24], "numpy": [30, 30, 60]}
+    """Ours takes 10 us in each of three rounds, torch 12, numpy 30, but all are twice as slow in the last one."""
+    rounds = {"tilewright": [10, 10, 20], "torch": [12, 12, 24], "numpy": [30, 30, 60]}
     result = {
         "case": "mm",
         "threads": 1,
-        "figures": {peer: figure(sorted(times)[1]) for peer, times in turns.items()},
-        "rounds": turns,
+        "figures": {peer: figure(sorted(times)[1]) for peer, times in rounds.items()},
+        "rounds": rounds,
         "asked": {"ratio": 1.1},
     }
     return result | changes
@@ -40,7 +40,7 @@ def kernel(name: str, seconds: float, least_seconds: float | None, next_step: st
 ROOF = {"kernels": [kernel("small", 1e-6, 1e-6), kernel("large", 9e-6, 7e-6, "try other tiles")]}
 
 
-def test_ratios_are_those_of_turns():
+def test_ratios_are_those_of_rounds():
     # the medians of all calls would say the same here, but not that there is no spread
     assert report.table([result_of()]) == (
         "| case | threads | best peer / ours | tilewright | torch | numpy |\n"
@@ -54,7 +54,7 @@ def test_a_failed_case_is_a_row():
     assert report.table([result_of(), failed]).splitlines()[-1] == "| mm | 2 | - | failed | failed | failed |"
 
 
-def test_bytes_have_no_turns():
+def test_bytes_have_no_rounds():
     sizes = {"tilewright": {"bytes": 2**20}, "onnxruntime": {"bytes": 3 * 2**20}}
     text = report.table([{"case": "memory", "threads": 2, "figures": sizes}])
     assert text.splitlines()[-1] == "| memory | 2 | 3.00 | 1.00 MiB | 3.00 MiB |"

@@ -1,4 +1,4 @@
-"""How benchmarks time calls in turns."""
+"""How benchmarks time calls in rounds, one peer after the other."""
 
 import importlib
 import sys
@@ -29,13 +29,13 @@ def test_median_and_spread():
     }
 
 
-def test_peers_take_turns(monkeypatch):
+def test_peers_are_timed_in_rounds(monkeypatch):
     monkeypatch.setattr(timing, "SLICE_S", 0.002)
     order = []
     calls = {"a": lambda: order.append("a"), "b": lambda: order.append("b"), "far": Remote()}
     found = timing.time_in_turns(calls, seconds=0.004)
-    turns = [name for n, name in enumerate(order) if n == 0 or order[n - 1] != name]
-    assert turns == ["a", "b"] * 3  # the first round warms up
+    rounds = [name for n, name in enumerate(order) if n == 0 or order[n - 1] != name]
+    assert rounds == ["a", "b"] * 3  # the first round warms up
     assert calls["far"].asked == [0.002] * 3
     assert found["rounds"]["far"] == pytest.approx([2, 2])
     assert found["figures"]["far"] == {

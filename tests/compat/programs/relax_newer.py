@@ -1,4 +1,4 @@
-"""What the script and the operators of graphs gained from 2023 on: macros, rewriters, layouts, views, checks of purity."""
+"""Additions of the script and of graph operators from 2023 on: macros, rewriters, layouts, views, checks of purity."""
 
 import numpy as np
 import tvm

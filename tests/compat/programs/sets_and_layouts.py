@@ -1,4 +1,4 @@
-"""What tvm.arith says of regions and bounds, layouts of axes, visitors of loop programs, dependences of blocks."""
+"""Regions and bounds of tvm.arith, layouts of axes, visitors of loop programs, dependences of blocks."""
 
 import tvm
 from tvm import arith, tir

@@ -1,4 +1,4 @@
-"""What torch's two exporters write of twenty networks runs, and of six with open batch and length, against torch.
+"""Exports of twenty networks by torch's two exporters run, six of them with open batch and length, against torch.
 
 The networks are small, with random weights: made of configurations of the package transformers (tests/export_testing.py).
 """

@@ -10,7 +10,7 @@ each_dtype = pytest.mark.parametrize("dtype", KINDS)
 
 
 def run(dtype, node, x, weights=(), outputs=1):
-    """What the node makes of x and of constants: arrays, of floats in `dtype`."""
+    """Runs the node on x and constants: arrays, those of floats in `dtype`."""
     known = KINDS[dtype][0]
     arrays = [np.asarray(each) for each in (x, *weights)]
     arrays = [each.astype(known) if each.dtype.kind == "f" else each for each in arrays]

@@ -1,4 +1,4 @@
-"""Names in a model file that are no UTF-8 are shown escaped, wherever they turn up."""
+"""Names in a model file that are no UTF-8 are shown escaped, wherever they are printed."""
 
 import subprocess
 

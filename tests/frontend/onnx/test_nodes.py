@@ -67,7 +67,7 @@ def imported(model, inputs: dict, path):
 
 
 def check(test, path) -> bool:
-    """Whether the test ran; False if the model is refused as unsupported, or its data is no tensor."""
+    """True if the test ran; False if the model is refused as unsupported, or its data is no tensor."""
     model = onnx.ModelProto()
     model.CopyFrom(test.model)
     given, expected = test.data_sets[0]

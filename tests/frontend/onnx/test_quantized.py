@@ -11,7 +11,7 @@ from onnx import helper, numpy_helper  # noqa: E402
 
 
 def run(path, nodes, inputs, weights):
-    """What the nodes make of `inputs`, in "y"."""
+    """Runs the nodes on `inputs` and returns "y"."""
     values = [
         helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
         for name, x in inputs.items()

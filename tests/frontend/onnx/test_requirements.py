@@ -1,4 +1,4 @@
-"""What nodes of ONNX need of open extents: refused when the model runs, with the node's name and the values."""
+"""Open extents that contradict what nodes of ONNX need are refused when the model runs, with the node's name and the values."""
 
 import numpy as np
 import pytest

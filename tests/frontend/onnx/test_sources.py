@@ -1,4 +1,4 @@
-"""What from_onnx and compile take: a path, a ModelProto, bytes; and what they say to anything else."""
+"""from_onnx and compile take a path, a ModelProto or bytes, and refuse anything else."""
 
 import os
 import pathlib
@@ -63,7 +63,7 @@ def test_damaged_bytes():
 
 
 class BytesPath:
-    """What os.PathLike allows, too."""
+    """os.PathLike allows bytes as well."""
 
     def __init__(self, path):
         self.path = os.fsencode(path)

@@ -27,7 +27,7 @@ def model_of(nodes, x, weights, opset=21):
 
 
 def result_of(module, x):
-    """What the model gives when its integers are kept; they must be."""
+    """Results of the model with its integers kept, which is asserted."""
     kept = transform.fuse_dequantize_matmul(min_bytes=1)(module)
     assert "R.dequantize_matmul" in operators(kept)
     return what_it_gives(module, x, {"fuse_dequantize_matmul.min_bytes": 1})

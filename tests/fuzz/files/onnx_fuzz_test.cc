@@ -109,7 +109,7 @@ driver::Executable compile(const ir::IRModule& module) {
   return driver::build_graph(module, target::parse_target("llvm -opt-level=0"), context);
 }
 
-// What a damaged size asks for may be right, and take hours.
+// A damaged size may be a valid one, and its model take hours to compute.
 bool is_small(const driver::Executable& executable) {
   int64_t flops = 0;
   for (const runtime::vm::Note& note : executable.code.notes) {

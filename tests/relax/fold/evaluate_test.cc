@@ -111,8 +111,8 @@ TEST(EvaluateRows, TakesLargeTensorsInParts) {
   }
 }
 
-// Weights of 1 x 1 convolutions: the loops of one turn leave rows as they are.
-TEST(EvaluateRows, TakesRowsBesideLoopsOfOneTurn) {
+// Weights of 1 x 1 convolutions: loops of one iteration leave rows as they are.
+TEST(EvaluateRows, TakesRowsBesideLoopsOfOneIteration) {
   const auto func = script::parse_func(R"(
       @T.prim_func
       def f(W: T.Buffer((2, 3, 1, 1), "float32"), s: T.Buffer((2, 1, 1, 1), "float32"),
@@ -173,7 +173,7 @@ TEST(EvaluateRows, LeavesProgramsThatReadOrStoreOtherwise) {
   EXPECT_THAT(content<float>(b), ElementsAre(7, 7, 7, 7, 7));
 }
 
-// What stores an element several times does so in order.
+// An element that is stored several times is stored in order.
 TEST(EvaluateRows, KeepsTheOrderOfStoresToOneElement) {
   const auto func = script::parse_func(R"(
       @T.prim_func(check_well_formed=False)

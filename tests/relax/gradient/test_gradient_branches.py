@@ -76,7 +76,7 @@ def test_both_branches():
 
 
 def test_program():
-    """What gradients use of a branch is computed again; it gives those of the variables of both, zeros where it uses none."""
+    """Values of a branch that gradients use are computed again; each branch gives gradients of the variables of both, zeros for those it does not use."""
     adjoint = differentiated(
         module(
             """
@@ -176,7 +176,7 @@ return y
 
 
 def test_branches_of_other_shapes():
-    """What the `if` gives has no known shape until it is cast."""
+    """The result of the `if` has no known shape until it is cast."""
     body = """
 n = T.int64()
 if c:
@@ -315,7 +315,7 @@ return y
 
 
 def test_checkpoints():
-    """What stands between checkpoints around and in an `if` is computed again."""
+    """Values between checkpoints around and in an `if` are computed again."""
     body = """
 a = R.grad.start_checkpoint(x)
 b = R.exp(a)

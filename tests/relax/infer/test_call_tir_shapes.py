@@ -29,7 +29,7 @@ def program(name, extent, dtype="float32"):
 
 
 def refusal(programs, x, results, argument=X, dtype="float32") -> str:
-    """What a chain of calls says; results: the extents that the graph says they have."""
+    """Returns the error that a chain of calls raises; results: the extents that the graph says they have."""
     calls, name = "", "x"
     for n, extent in enumerate(results):
         calls += f'            y{n} = R.call_tir(cls.f{n}, ({name},), out_sinfo=R.Tensor(({extent},), "{dtype}"))\n'

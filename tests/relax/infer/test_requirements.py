@@ -1,4 +1,4 @@
-"""What operators need of open extents: asked when the graph runs, refused with the operator and the values."""
+"""Needs of operators that open extents may contradict: checked when the graph runs, refused with the operator and the values."""
 
 import itertools
 
@@ -336,7 +336,7 @@ def test_a_requirement_is_about_extents():
 
 @pytest.mark.parametrize("extents", list(itertools.product((1, 5), repeat=3)))
 def test_extents_of_one_broadcast_when_the_graph_runs(extents):
-    """Which of the three extents is 1 is not known before."""
+    """Any of the three extents may be 1 when the graph runs."""
     run = compiled(", ".join([tensor("a", "n"), tensor("b", "m"), tensor("c", "k")]), "R.add(R.add(a, b), c)")
     a, b, c = (some(extent) for extent in extents)
     np.testing.assert_array_equal(run(a, b, c).numpy(), a + b + c)

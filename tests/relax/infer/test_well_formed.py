@@ -1,4 +1,4 @@
-"""What well_formed and compile refuse: variables that are defined twice, results that are not of their declared type."""
+"""Refusals of well_formed and compile: variables that are defined twice, results that are not of their declared type."""
 
 import pytest
 

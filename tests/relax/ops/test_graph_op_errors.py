@@ -1,4 +1,4 @@
-"""What graph operators refuse, whole texts."""
+"""Refusals of graph operators, whole texts."""
 
 import ml_dtypes
 import numpy as np

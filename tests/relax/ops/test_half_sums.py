@@ -238,7 +238,7 @@ def test_losses(dtype):
 
 
 def run_te(x, make, expected, dtype, target):
-    """What `make` of a placeholder computes."""
+    """Runs `make` of a placeholder."""
     data = rounded(x, dtype)
     given = te.placeholder(data.shape, dtype, "x")
     func = te.create_prim_func([given, make(given)])
@@ -282,7 +282,7 @@ def test_float32_and_integers_are_as_before():
 @each_dtype
 @pytest.mark.parametrize("name", ["rms_norm", "layer_norm", "batch_norm", "softmax", "log_softmax"])
 def test_decomposed_operators(name, dtype):
-    """What decompose_ops makes of them is as exact."""
+    """The operators that decompose_ops makes of them are as exact."""
     x = rounded(normal((7, 1024), 300.0, 5.0) / (100 if "softmax" in name else 1), dtype)
     scale, shift = rounded(normal(1024), dtype), rounded(normal(1024), dtype)
     variance = rounded(np.abs(normal(1024)) * 15000, dtype)

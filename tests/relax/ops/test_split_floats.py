@@ -42,7 +42,7 @@ def without_parts(x, w, order):
     "shapes", [((5, 7), (3, 7, 127)), ((2, 16, 64), (3, 64, 48)), ((3, 4, 1), (3, 3, 1, 2))]
 )
 def test_products_of_parts(shapes, order):
-    """Which parts are multiplied: the smallest are 2^-20, which long sums in float32 round away."""
+    """The order of parts tells which are multiplied: the smallest are 2^-20, which long sums in float32 round away."""
     x, w = in_three_parts(*shapes[0]), np.rint(random(*shapes[1])).astype(ml_dtypes.bfloat16)
     found = run_op("matmul_of_parts", x, w, opt_level=2, order=order)
     atol = 1e-7 if x.shape[-1] < 8 else 1e-5

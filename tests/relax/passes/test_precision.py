@@ -244,7 +244,7 @@ def test_products_of_other_dtypes_are_left_alone(operands, result, policy, level
 
 
 def convolved_by(w):
-    """What makes of images, channels last, their convolution with windows of 3 x 3, as large as they are."""
+    """Returns a function from images, channels last, to their convolution with windows of 3 x 3, as large as they are."""
     return lambda x: relax.op.nn.conv2d(
         x, relax.const(w), padding=(1, 1), data_layout="NHWC", kernel_layout="HWIO"
     )

@@ -178,7 +178,7 @@ def branches():
 
 
 def test_dataflow_blocks_in_branches():
-    """Those and no others; what is converted in a branch is not seen outside."""
+    """Products in branches and no other operators; a value that is converted in a branch is not seen outside."""
     result = transform.to_mixed_precision(dtype="bfloat16")(branches())
     text = result.script()
     assert relax.analysis.well_formed(result)

@@ -219,7 +219,7 @@ def main(x: R.Tensor((1, {size}, {size}, 64), "float32"), w: R.Tensor((6, 6, 64,
     strips = [n for n in range(1, 15) if f"factors=[None, {n}, 4]" in str(trace)]
     rows = -(-size // 4)
     assert len(strips) == has_strips
-    for strip in strips:  # the second cache of the machine says how many rows
+    for strip in strips:  # the size of the machine's L2 says how many rows
         most = -(-(-(-rows // strip)) // threads) * strip
         assert 7 / 8 * most * threads <= rows
     if not strips:  # all steps share out tiles or points, not rows of tiles

@@ -1,4 +1,4 @@
-"""What a graph function may give back besides tensors: shapes, numbers, texts, tuples of all of them."""
+"""Results of graph functions besides tensors: shapes, numbers, texts, tuples of all of them."""
 
 import numpy as np
 import pytest

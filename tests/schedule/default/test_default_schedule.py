@@ -408,7 +408,7 @@ def test_nan_and_infinity_pass_through(target):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_padding_keeps_nan_out(target):
-    """What lies behind the edge is not multiplied by zero."""
+    """Elements behind the edge are not multiplied by zero: they may be infinite."""
     arguments, _ = conv2d(1, 1, 3, 17, 1, 3, padding=1)
     image, weight = np.zeros((1, 1, 3, 17), "float32"), np.ones((1, 1, 3, 3), "float32")
     image[0, 0, 0, 16] = np.nan
@@ -516,7 +516,7 @@ def test_random_elements(shape, mask, is_reversed, dtype, target):
 
 @pytest.mark.parametrize(("terms", "is_spread"), [(1024, True), (1040, False), (1023, False), (2048, True)])
 def test_rows_that_would_meet_in_the_cache_are_copied(terms, is_spread):
-    """Lines 4096 bytes apart belong in the same eight places of the first cache."""
+    """Lines 4096 bytes apart belong in the same eight places of L1."""
     a = te.placeholder((14, terms), "float32", name="a")
     b = te.placeholder((terms, 200), "float32", name="b")
     k = te.reduce_axis((0, terms))

@@ -48,12 +48,12 @@ def rows_of_tiles(tensors):
             ["[None, 2]", "[None, 7]"],
         ),  # 14 rows: panels of 590 kB are read four times, not seven
         ((7, 5, 512, 512, 3), ["[None, 2]", "[None, 5]"]),
-        ((7, 7, 512, 32, 1), ["[None, 7]", "[None, 16]"]),  # 64 kB stay in the second cache
+        ((7, 7, 512, 32, 1), ["[None, 7]", "[None, 16]"]),  # 64 kB stay in L2
         (
             (7, 7, 1024, 512, 1),
             ["[None, 7]", "[None, 16]"],
         ),  # rows 4,096 bytes apart: 14 would push each other out
-        ((28, 28, 512, 512, 3), ["[None, 14]", "[None, 16]"]),  # the first cache keeps so many, not panels
+        ((28, 28, 512, 512, 3), ["[None, 14]", "[None, 16]"]),  # L1 keeps so many rows, but no panels
     ],
 )
 def test_rows_of_tiles(sizes, rows):
@@ -72,7 +72,7 @@ def test_rows_of_two_axes(height, width):
         (
             128,
             ["[None, 2, 16]", "[None, 13]", "[None, 16]"],
-        ),  # rows 512 bytes apart: the first cache keeps 64, of 128
+        ),  # rows 512 bytes apart: L1 keeps 64 of 128
         (
             96,
             ["[None, 3, 16]", "[None, 8]", "[None, 16]"],
@@ -80,7 +80,7 @@ def test_rows_of_two_axes(height, width):
     ],
 )
 def test_tiles_of_rows_that_push_each_other_out(size, tile):
-    """Panels come from the second cache then: taller tiles read them less often (found: 128^3 took 18 to 25 us)."""
+    """Panels come from L2 then: taller tiles read them less often (found: 128^3 took 18 to 25 us)."""
     a, b = (te.placeholder((size, size), "float32", name=name) for name in "AB")
     k = te.reduce_axis((0, size))
     c = te.compute((size, size), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k))
@@ -109,12 +109,12 @@ def lines_fetched(*sizes, threads=1):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_next_panel_is_fetched(threads):
-    """By one instruction in each turn of the innermost loop of whole tiles."""
+    """By one instruction in each iteration of the innermost loop of whole tiles."""
     assert lines_fetched(49, 512, 2048, threads=threads) == 1
     # one whole tile of 14 rows, which fetches all of a row, and one of six
     assert lines_fetched(20, 512, 2048) == 2
     assert lines_fetched(49, 64, 512, threads=threads) == 0  # stays near
-    assert lines_fetched(49, 32768, 64, threads=threads) == 0  # two panels do not fit into the second cache
+    assert lines_fetched(49, 32768, 64, threads=threads) == 0  # two panels do not fit into L2
     assert lines_fetched(4096, 512, 2048, threads=threads) == 0  # arithmetic hides what the first tile takes
 
 
@@ -139,9 +139,9 @@ def test_numbers_with_the_next_panel_fetched(sizes, threads):
     np.testing.assert_allclose(found, x.astype("float64") @ w, atol=1e-3)
 
 
-def test_turns_fetch_the_whole_panel():
-    """Each of the turns fetches a part, a step for each row, and together they fetch all."""
-    program = tilewright.script.parse(HINTS.format(turns=4, panel=640, row=64))
+def test_iterations_fetch_the_whole_panel():
+    """Each of the iterations fetches a part, a step for each row, and together they fetch all."""
+    program = tilewright.script.parse(HINTS.format(iterations=4, panel=640, row=64))
     text = tilewright.build(program, "llvm -mcpu=x86-64-v4", schedule=False).get_source("ll")
     offsets = dict(re.findall(r"(%\d+) = getelementptr(?: inbounds)? i8, ptr %A, i64 (\d+)", text))
     found = [
@@ -149,7 +149,7 @@ def test_turns_fetch_the_whole_panel():
         for name in re.findall(r"@llvm.prefetch.p0\(ptr (%\d+), i32 0, i32 2, i32 1\)", text)
     ]
     assert len(found) == 40
-    # here each turn t has a panel of its own of 640 bytes, so that its part of the next begins that much further
+    # here each iteration t has a panel of its own of 640 bytes, so that its part of the next begins that much further
     parts = [sorted(offset - 640 * (t + 1) for offset in found[10 * t : 10 * t + 10]) for t in range(4)]
     assert parts == [[160 * t + 16 * k for k in range(10)] for t in range(4)]
 
@@ -157,7 +157,7 @@ def test_turns_fetch_the_whole_panel():
 HINTS = """
 @T.prim_func
 def main(A: T.Buffer((640,), "float32"), B: T.Buffer((4, 16), "float32")):
-    for i in T.serial(4, annotations={{"panel_turns": {turns}}}):
+    for i in T.serial(4, annotations={{"panel_turns": {iterations}}}):
         for v in T.vectorized(16):
             with T.block("Z"):
                 vi, vv = T.axis.remap("SS", [i, v])
@@ -170,14 +170,16 @@ def main(A: T.Buffer((640,), "float32"), B: T.Buffer((4, 16), "float32")):
 """
 
 
-@pytest.mark.parametrize("turns", [4, 1, 0, -3, 2**62])
+@pytest.mark.parametrize("iterations", [4, 1, 0, -3, 2**62])
 @pytest.mark.parametrize("panel", [2560, -1, 2**40])
 @pytest.mark.parametrize("row", [64, 0, 2**62])
-def test_hints_of_any_number(turns, panel, row):
+def test_hints_of_any_number(iterations, panel, row):
     """Hints say nothing of the numbers, whatever they say."""
-    program = tilewright.script.parse(HINTS.format(turns=turns, panel=panel, row=row))
+    program = tilewright.script.parse(HINTS.format(iterations=iterations, panel=panel, row=row))
     library = tilewright.build(program, schedule=False)
-    assert ("prefetcht1" in library.get_source("asm")) == (turns in (4, 1) and panel == 2560 and row == 64)
+    assert ("prefetcht1" in library.get_source("asm")) == (
+        iterations in (4, 1) and panel == 2560 and row == 64
+    )
     a = np.random.default_rng(0).random(640, "float32")
     out = tilewright.tensor(np.zeros((4, 16), "float32"))
     library["main"](tilewright.tensor(a), out)
@@ -238,7 +240,7 @@ def steps_of(executable):
 @pytest.mark.parametrize(
     ("rows", "terms", "columns", "is_copied"),
     [
-        (1024, 1024, 1024, True),  # 2 MB of rows, in parts that the second cache keeps
+        (1024, 1024, 1024, True),  # 2 MB of rows, in parts that L2 keeps
         (1024, 1024, 96, False),  # three panels do not pay for a copy
         (128, 768, 3072, False),  # rows that stay near as they are
     ],

@@ -97,7 +97,7 @@ def main(x: R.Tensor({x_shape}, "float32"), w: R.Tensor({w_shape}, "float32"), r
 @pytest.mark.parametrize("per_group", [17, 68, 127])
 @pytest.mark.parametrize("kernel", [1, 3])
 def test_what_follows_is_computed_with_the_tiles(per_group, kernel):
-    # found: residuals and activations were loops of their own, over results that had left the first cache
+    # found: residuals and activations were loops of their own, over results that had left L1
     trace = trace_with_residual((1, 14, 15, 8), (kernel, kernel, 4, 2 * per_group))
     assert "sch.set_scope" in trace and "sch.cache_write" not in trace
 

@@ -1,4 +1,4 @@
-"""What schedule rules leave as it is has a reason, with its numbers, and its neighbours have their schedules."""
+"""Programs that schedule rules leave alone have a reason with its numbers; similar programs that fit are scheduled."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What default schedules give to each thread: rows of images, panels of weights, elements."""
+"""Default schedules give each thread its share: rows of images, panels of weights, elements."""
 
 import re
 
@@ -85,7 +85,7 @@ def test_groups_of_channels(height, channels, is_by_rows, threads):
     [
         (127, 256, True),  # 16 MB of results: line after line, all panels near
         (127, 200, True),  # the last panel is smaller
-        (2, 256, False),  # results stay in the second cache
+        (2, 256, False),  # results stay in L2
     ],
 )
 @pytest.mark.parametrize("threads", [1, 2])

@@ -42,7 +42,7 @@ TEST(Reorder, LoopCarriedDependenceIsRefused) {
   )");
 }
 
-// One loop runs over elements and terms: cut and turned, it would begin in the middle of a sum.
+// One loop runs over elements and terms: split and reordered, it would begin in the middle of a sum.
 TEST(Reorder, SumThatWouldNotBeginWithItsInitIsRefused) {
   check_refused(
       kMatmul,

@@ -74,7 +74,7 @@ def test_resize3d(size, mode, is_aligned):
 
 @pytest.mark.parametrize("method", ["nearest_neighbor", "linear", "cubic"])
 def test_crops(method):
-    """What lies outside of the picture has the given value, and no gradient."""
+    """Places outside of the picture have the given value, and no gradient."""
     attrs = {
         "coordinate_transformation_mode": "tf_crop_and_resize",
         "extrapolation_value": 3.0,
