@@ -6,7 +6,9 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
+#include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
+#include "tilewright/tir/stmt.h"
 
 namespace tilewright::analysis {
 namespace {
@@ -19,35 +21,25 @@ class BlockFinder {
   void visit(const Stmt& stmt) {
     if (const auto* loop = stmt.as<ForNode>()) {
       loops_.push_back(For(loop));
-      visit(loop->body);
+      visit_inner(stmt);
       loops_.pop_back();
     } else if (const auto* realize = stmt.as<BlockRealizeNode>()) {
       found.push_back({BlockRealize(realize), loops_, parents_});
       std::vector<For> outer = std::exchange(loops_, {});
       parents_.push_back(realize->block);
-      if (realize->block->init) visit(realize->block->init);
-      visit(realize->block->body);
+      visit_inner(realize->block);
       parents_.pop_back();
       loops_ = std::move(outer);
-    } else if (const auto* list = stmt.as<SeqStmtNode>()) {
-      for (const Stmt& item : list->seq) visit(item);
-    } else if (const auto* branch = stmt.as<IfThenElseNode>()) {
-      visit(branch->then_case);
-      if (branch->else_case) visit(branch->else_case);
-    } else if (const auto* node = stmt.as<LetStmtNode>()) {
-      visit(node->body);
-    } else if (const auto* node = stmt.as<AttrStmtNode>()) {
-      visit(node->body);
-    } else if (const auto* node = stmt.as<AllocBufferNode>()) {
-      visit(node->body);
-    } else if (const auto* node = stmt.as<DeclBufferNode>()) {
-      visit(node->body);
-    } else if (const auto* node = stmt.as<WhileNode>()) {
-      visit(node->body);
+    } else {
+      visit_inner(stmt);
     }
   }
 
  private:
+  void visit_inner(const Stmt& stmt) {
+    for_each_inner(stmt, [&](const Stmt& inner) { visit(inner); });
+  }
+
   std::vector<For> loops_;
   std::vector<Block> parents_;
 };
@@ -274,6 +266,26 @@ std::unordered_map<const StmtNode*, std::vector<Buffer>> private_buffers(const P
     }
   }
   return result;
+}
+
+bool has_conditional_statements(const Stmt& stmt) {
+  bool found = false;
+  walk(
+      stmt, [&](const BlockRealizeNode* realize) { found = found || !is_one(realize->predicate); },
+      [](const BlockNode*) {},
+      [&](const StmtNode* inner) {
+        const Runs runs = runs_inner(inner);
+        found = found || runs == Runs::kPerhaps || runs == Runs::kOpen;
+      });
+  return found;
+}
+
+bool has_conditional_values(const Stmt& stmt) {
+  bool found = false;
+  walk(
+      stmt, [&](const SelectNode*) { found = true; },
+      [&](const CallNode* call) { found = found || is_if_then_else(call); });
+  return found;
 }
 
 bool has_side_effect(const PrimExpr& expr) {

@@ -1,6 +1,7 @@
 // Blocks: their axes against the loops, what they promise against what they do.
 #include <algorithm>
 
+#include "tilewright/analysis/block_info.h"
 #include "tilewright/analysis/index_range.h"
 #include "tilewright/analysis/regions.h"
 #include "tilewright/analysis/verifier.h"
@@ -17,17 +18,6 @@ namespace {
 
 std::string range_text(const Range& range) {
   return fmt::format("[{}, {})", expr_text(range->min), expr_text(range->min + range->extent));
-}
-
-// Conditions make accesses rarer than their region says.
-bool has_conditions(const BlockNode* block) {
-  bool found = false;
-  walk(
-      block->body, [&](const IfThenElseNode*) { found = true; }, [&](const SelectNode*) { found = true; },
-      [&](const WhileNode*) { found = true; },
-      [&](const BlockRealizeNode* realize) { found = found || !is_one(realize->predicate); },
-      [&](const CallNode* call) { found |= is_if_then_else(call); });
-  return found;
 }
 
 // The first index that the user wrote in this entry of T.reads or T.writes, else its block.
@@ -191,7 +181,9 @@ void Verifier::promise(const BlockNode* block, const BufferRegion& access,
                     "block {} {} {}, but its {} leaves the buffer out", block->name_hint, verb,
                     region_text(access), function)
         .help("add {} to {}, or leave {} out to have it found", region_text(access), function, function);
-  if (same.size() > 1 || region_covers(same[0], access) || has_conditions(block)) return;
+  if (same.size() > 1 || region_covers(same[0], access)) return;
+  // conditions make accesses rarer than their region says
+  if (has_conditional_statements(block->body) || has_conditional_values(block->body)) return;
   for (size_t dim = 0; dim < access->region.size(); ++dim) {
     const Range &said = same[0]->region[dim], &done = access->region[dim];
     if (!is_one(done->extent)) continue;  // a range may be wider than what is accessed
