@@ -7,6 +7,7 @@
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/te/shape.h"
 #include "tilewright/tir/fresh.h"
 #include "tilewright/tir/text.h"
@@ -38,8 +39,8 @@ void match_layout(const std::string& op, const Buffer& buffer, const Shape& actu
   if (buffer->dtype != dtype)
     throw UserError("{}: buffer {} is {}, its tensor {}", op, buffer->name, buffer->dtype.str(), dtype.str());
   if (buffer->shape.size() != actual.size())
-    throw UserError("{}: buffer {} has {} dimension{}, its tensor {}", op, buffer->name, buffer->shape.size(),
-                    buffer->shape.size() == 1 ? "" : "s", actual.size());
+    throw UserError("{}: buffer {} has {}, its tensor {}", op, buffer->name,
+                    count_text(buffer->shape.size(), "dimension"), actual.size());
   for (size_t n = 0; n < actual.size(); ++n) match(op, buffer, buffer->shape[n], actual[n], values);
   PrimExpr stride = imm(1);
   for (size_t n = buffer->strides.size(); n-- > 0; stride = stride * actual[n])
@@ -217,8 +218,8 @@ std::vector<Tensor> extern_primfunc(const std::vector<Tensor>& inputs, const Pri
     (touches(accesses.writes, buffer) ? spec.output_buffers : spec.input_buffers).push_back(buffer);
   }
   if (spec.inputs.size() != spec.input_buffers.size())
-    throw UserError("{}: the function reads {} buffer{}, but {} input tensor{} given", name,
-                    spec.input_buffers.size(), spec.input_buffers.size() == 1 ? "" : "s", inputs.size(),
+    throw UserError("{}: the function reads {}, but {} input tensor{} given", name,
+                    count_text(spec.input_buffers.size(), "buffer"), inputs.size(),
                     inputs.size() == 1 ? " is" : "s are")
         .help("buffers that the function writes are its results");
   return external(std::move(name), std::move(spec));

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tilewright/frontend/onnx/schema_rules.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
 
@@ -24,10 +25,6 @@ const OperatorRule& rule_of(const Node& node, int64_t opset) {
   throw UserError("the operator came with opset {}, the model has opset {}", other->since, opset);
 }
 
-std::string counted(size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::string expected_number(size_t least, size_t most) {
   if (least == most) return fmt::format("{}", least);
   if (most == kAnyNumber) return fmt::format("at least {}", least);
@@ -37,7 +34,7 @@ std::string expected_number(size_t least, size_t most) {
 void check_inputs(const Node& node, const OperatorRule& rule) {
   const size_t count = node.inputs.size();
   if (count < rule.min_inputs || count > rule.max_inputs)
-    throw UserError("{}, expected {}", counted(count, "input"),
+    throw UserError("{}, expected {}", count_text(count, "input"),
                     expected_number(rule.min_inputs, rule.max_inputs));
   const size_t num_required = rule.max_inputs == kAnyNumber ? count : rule.min_inputs;
   for (size_t n = 0; n < num_required; ++n) {
@@ -47,7 +44,7 @@ void check_inputs(const Node& node, const OperatorRule& rule) {
 
 void check_outputs(const Node& node, const OperatorRule& rule, const std::set<std::string>& used) {
   if (node.outputs.size() > rule.max_outputs)
-    throw UserError("{}, expected {}", counted(node.outputs.size(), "output"),
+    throw UserError("{}, expected {}", count_text(node.outputs.size(), "output"),
                     expected_number(1, rule.max_outputs));
   if (node.outputs[0].empty()) throw UserError("output 0 is left out, but is required");
   for (size_t n = rule.num_computed; n < node.outputs.size(); ++n) {

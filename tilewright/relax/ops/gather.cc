@@ -2,6 +2,7 @@
 // bucketize, searchsorted, multinomial_from_uniform.
 #include "tilewright/te/topi/gather.h"
 #include "tilewright/relax/infer/op_util.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::relax {
 namespace {
@@ -81,8 +82,8 @@ std::optional<Shape> places_of(const Call& call, size_t n, const TensorTypeNode*
   const std::vector<const TensorTypeNode*> indices = tensors_arg(call, n);
   if (indices.empty()) fail(call, "no indices are given");
   if (x->ndim >= 0 && static_cast<int64_t>(indices.size()) > x->ndim)
-    fail(call, "{} index tensors for {} with {} dimension{}", indices.size(), short_text(x), x->ndim,
-         x->ndim == 1 ? "" : "s");
+    fail(call, "{} index tensors for {} with {}", indices.size(), short_text(x),
+         count_text(x->ndim, "dimension"));
   std::optional<Shape> places = Shape{};
   for (size_t field = 0; field < indices.size(); ++field) {
     if (!indices[field]->dtype.is_void() && !indices[field]->dtype.is_integral())
