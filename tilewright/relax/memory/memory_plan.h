@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tilewright/runtime/device.h"
+
 namespace tilewright::relax {
 
 /// A tensor that needs memory from step `first` to step `last`, both included.
@@ -26,7 +28,7 @@ struct MemoryPlan {
 /// Offsets for `tensors`: in some order each at the lowest place that is free during its life.  Orders are
 /// tried (by size, by size and time, by time) and changed until the peak is the lower bound or enough were
 /// tried.
-MemoryPlan plan_memory(std::vector<Lifetime> tensors, int64_t alignment = 64);
+MemoryPlan plan_memory(std::vector<Lifetime> tensors, int64_t alignment = runtime::kTensorAlignment);
 
 /// The most bytes alive at one step, each tensor rounded up to `alignment`.
 int64_t most_alive_bytes(const std::vector<Lifetime>& tensors, int64_t alignment);
