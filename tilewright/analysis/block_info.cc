@@ -9,6 +9,7 @@
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
 #include "tilewright/tir/stmt.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::analysis {
 namespace {
@@ -50,17 +51,12 @@ std::vector<BlockPlace> children_of(const BlockNode* scope) {
   return all;
 }
 
-bool mentions(const std::vector<BufferRegion>& regions, const BufferNode* buffer) {
-  return std::any_of(regions.begin(), regions.end(),
-                     [&](const BufferRegion& region) { return region->buffer.get() == buffer; });
-}
-
 // Another block of the scope that writes what `block` writes, with the buffer; or nothing.
 std::string other_writer(const BlockNode* block, const BlockNode* scope) {
   for (const BlockPlace& other : children_of(scope)) {
     if (other.block() == block) continue;
     for (const BufferRegion& region : block->writes) {
-      if (mentions(other.block()->writes, region->buffer.get()))
+      if (has_region_of(other.block()->writes, region->buffer.get()))
         return fmt::format("block {} writes buffer {} too", other.block()->name_hint, region->buffer->name);
     }
   }
@@ -103,7 +99,7 @@ std::string why_not_complete(const BlockNode* block, const BlockNode* scope) {
       return fmt::format("axis {} is a {} axis", axis->var->name_hint, kind_text(axis->iter_type));
   }
   for (const BufferRegion& region : block->writes) {
-    if (mentions(block->reads, region->buffer.get()))
+    if (has_region_of(block->reads, region->buffer.get()))
       return fmt::format("it reads buffer {}, which it writes", region->buffer->name);
   }
   return other_writer(block, scope);
@@ -134,8 +130,9 @@ std::vector<Block> producers_of(const BlockNode* block, const BlockNode* scope) 
   for (const BlockPlace& other : children_of(scope)) {
     if (other.block() == block) continue;
     const auto& writes = other.block()->writes;
-    if (std::any_of(writes.begin(), writes.end(),
-                    [&](const BufferRegion& region) { return mentions(block->reads, region->buffer.get()); }))
+    if (std::any_of(writes.begin(), writes.end(), [&](const BufferRegion& region) {
+          return has_region_of(block->reads, region->buffer.get());
+        }))
       result.push_back(other.realize->block);
   }
   return result;
@@ -147,7 +144,7 @@ std::vector<Block> consumers_of(const BlockNode* block, const BlockNode* scope) 
     if (other.block() == block) continue;
     const auto& reads = other.block()->reads;
     if (std::any_of(reads.begin(), reads.end(), [&](const BufferRegion& region) {
-          return mentions(block->writes, region->buffer.get());
+          return has_region_of(block->writes, region->buffer.get());
         }))
       result.push_back(other.realize->block);
   }
@@ -295,14 +292,6 @@ bool has_side_effect(const PrimExpr& expr) {
     const BuiltinOp* builtin = op ? find_builtin(op->name) : nullptr;
     found = found || !builtin || (builtin->effect != Effect::kPure && builtin->effect != Effect::kReadsState);
   });
-  return found;
-}
-
-bool reads_memory(const PrimExpr& expr) {
-  bool found = false;
-  walk(
-      expr, [&](const BufferLoadNode*) { found = true; },
-      [&](const CallNode* call) { found = found || !is_pure(call->op); });
   return found;
 }
 

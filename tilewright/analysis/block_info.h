@@ -61,7 +61,5 @@ bool has_conditional_values(const Stmt& stmt);
 
 /// True if computing `expr` twice, or not at all, could be noticed: it calls something impure.
 bool has_side_effect(const PrimExpr& expr);
-/// True if `expr` reads memory, so that its value depends on when it is computed.
-bool reads_memory(const PrimExpr& expr);
 
 }  // namespace tilewright::analysis

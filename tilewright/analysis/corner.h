@@ -11,6 +11,8 @@ using namespace tir;
 
 /// A variable and the range it runs over.
 using RangedVar = std::pair<Var, Range>;
+/// True if `expr`, which may be null, has the variable of one of `loops` in it.
+bool uses_any(const PrimExpr& expr, const std::vector<RangedVar>& loops);
 
 /// The value of `expr` where each variable has the value given; nothing if it uses others, memory or calls.
 std::optional<int64_t> evaluate_at(const PrimExpr& expr,

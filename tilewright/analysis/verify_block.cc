@@ -12,6 +12,7 @@
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
 #include "tilewright/tir/text.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::analysis {
 namespace {
@@ -48,15 +49,10 @@ ObjectRef first_access(const Buffer& buffer, const BlockNode* block, bool is_wri
   return found ? found : ObjectRef(block);
 }
 
-bool is_among(const std::vector<BufferRegion>& regions, const Buffer& buffer) {
-  return std::any_of(regions.begin(), regions.end(),
-                     [&](const BufferRegion& region) { return region->buffer == buffer; });
-}
-
 // Whether the block says that it reads or writes the buffer, and passes its pointer, or that of a view, to
 // calls that do not say what they do with it: what the block says of the other then counts.
 bool is_said_of_pointer(const BlockNode* block, const Buffer& buffer, bool is_write) {
-  if (!is_among(is_write ? block->reads : block->writes, buffer)) return false;
+  if (!has_region_of(is_write ? block->reads : block->writes, buffer.get())) return false;
   std::vector<Buffer> same = {buffer};
   for (const MatchBufferRegion& view : block->match_buffers) {
     if (view->source->buffer == buffer) same.push_back(view->buffer);

@@ -16,6 +16,8 @@ bool same_expr(const PrimExpr& a, const PrimExpr& b);
 int64_t cost(const PrimExpr& expr);
 /// Whether `holds(node)` for some node of `expr`; parts below a node for which it holds are not looked at.
 bool any_node(const PrimExpr& expr, const std::function<bool(const Object*)>& holds);
+/// True if `expr` reads memory or calls what is not pure, so that its value depends on when it is computed.
+bool reads_memory(const PrimExpr& expr);
 /// True only if `expr` can be evaluated for any values of its variables: no division by zero, no access to
 /// memory.
 bool is_harmless(const PrimExpr& expr);

@@ -9,14 +9,6 @@
 namespace tilewright::arith {
 namespace {
 
-// Whether the value of `expr` may change between two statements.
-bool reads_memory(const PrimExpr& expr) {
-  return any_node(expr, [](const Object* node) {
-    if (node->kind == Kind::kCall) return !is_pure(static_cast<const CallNode*>(node)->op);
-    return node->kind == Kind::kBufferLoad;
-  });
-}
-
 class Simplifier {
  public:
   explicit Simplifier(Analyzer& analyzer) : analyzer_(analyzer) {}

@@ -10,9 +10,6 @@
 namespace tilewright::ir {
 namespace {
 
-// What the fields around a node say of variables met in it.
-enum class Mode { kUse, kDef, kDefRec };
-
 class Comparer {
  public:
   explicit Comparer(const EqualOptions& options) : options_(options) {}
@@ -83,11 +80,6 @@ class Comparer {
     if (defines) defined_.emplace_back(a, b);
     // a variable's own fields: dtype, and for a buffer its pointer and shape
     return all_fields(a, b, mode);
-  }
-
-  static Mode inner_mode(Mode outer, Role role) {
-    if (role == Role::kDefRec || outer == Mode::kDefRec) return Mode::kDefRec;
-    return role == Role::kDef ? Mode::kDef : Mode::kUse;
   }
 
   bool all_fields(const Object* a, const Object* b, Mode mode) {

@@ -11,6 +11,7 @@
 #include "tilewright/te/shape.h"
 #include "tilewright/tir/fresh.h"
 #include "tilewright/tir/text.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::te {
 namespace {
@@ -87,11 +88,6 @@ std::vector<BufferRegion> whole(const std::vector<Buffer>& buffers) {
   return regions;
 }
 
-bool touches(const std::vector<BufferRegion>& regions, const Buffer& buffer) {
-  return std::any_of(regions.begin(), regions.end(),
-                     [&](const BufferRegion& region) { return region->buffer == buffer; });
-}
-
 // Whether the first thing that `body` does with `buffer` is to read it; an init comes before what it begins.
 bool begins_with_a_read(const Stmt& body, const Buffer& buffer) {
   std::optional<bool> is_read;
@@ -103,8 +99,8 @@ bool begins_with_a_read(const Stmt& body, const Buffer& buffer) {
   walk(
       body,
       [&](const BlockRealizeNode* realize) {
-        const bool reads = touches(realize->block->reads, buffer);
-        if (!is_read && (reads || touches(realize->block->writes, buffer))) is_read = reads;
+        const bool reads = has_region_of(realize->block->reads, buffer.get());
+        if (!is_read && (reads || has_region_of(realize->block->writes, buffer.get()))) is_read = reads;
         return false;
       },
       [&](const BufferStoreNode* store) {
@@ -211,11 +207,12 @@ std::vector<Tensor> extern_primfunc(const std::vector<Tensor>& inputs, const Pri
     const Buffer& buffer = func->buffers[n];
     if (!buffer)
       throw UserError("{}: parameter {} of the function is no buffer", name, func->params[n]->name_hint);
-    if (touches(accesses.writes, buffer) && begins_with_a_read(body, buffer))
+    if (has_region_of(accesses.writes, buffer.get()) && begins_with_a_read(body, buffer))
       throw UserError("{}: the function reads {} and then writes it, but what it writes are new tensors",
                       name, buffer->name)
           .help("write the result to a buffer of its own");
-    (touches(accesses.writes, buffer) ? spec.output_buffers : spec.input_buffers).push_back(buffer);
+    (has_region_of(accesses.writes, buffer.get()) ? spec.output_buffers : spec.input_buffers)
+        .push_back(buffer);
   }
   if (spec.inputs.size() != spec.input_buffers.size())
     throw UserError("{}: the function reads {}, but {} input tensor{} given", name,

@@ -126,6 +126,17 @@ std::vector<double> numbers_attr(const Call& call, std::string_view name, const 
   return numbers;
 }
 
+void require_indices(const Call& call, size_t n) {
+  const TensorTypeNode* indices = tensor_arg(call, n);
+  if (!indices->dtype.is_void() && !indices->dtype.is_integral())
+    fail(call, "{} is {}, expected integers", arg_name(call, n), short_text(indices));
+}
+
+TensorType tensor_type_like(const TensorTypeNode* x, DataType dtype) {
+  const Shape* shape = known_shape(x);
+  return shape ? tensor_type(*shape, dtype) : tensor_type_of_ndim(x->ndim, dtype);
+}
+
 void require_float(const Call& call, size_t n) {
   const TensorTypeNode* x = tensor_arg(call, n);
   if (!x->dtype.is_void() && !x->dtype.is_float())

@@ -40,6 +40,10 @@ std::string short_text(const TensorTypeNode* type);
 int64_t normalize_axis(const Call& call, int64_t axis, int64_t ndim);
 /// All in range, each once, sorted.
 std::vector<int64_t> normalize_axes(const Call& call, const std::vector<int64_t>& axes, int64_t ndim);
+/// Raises UserError if argument `n` is a tensor of a dtype that is known and not of integers.
+void require_indices(const Call& call, size_t n);
+/// The type of tensors of the shape of `x`, or as many dimensions if that is not known.
+TensorType tensor_type_like(const TensorTypeNode* x, DataType dtype);
 /// Raises UserError if argument `n` is a tensor of a dtype that is known and not of floating-point numbers.
 void require_float(const Call& call, size_t n);
 /// The dtype of both arguments.  Raises UserError when they differ; void if one is unknown.

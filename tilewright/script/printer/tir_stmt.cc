@@ -4,6 +4,7 @@
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/range_end.h"
 #include "tilewright/tir/stmt.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::script {
 using namespace tir;
@@ -15,12 +16,11 @@ bool is_plain(const ForNode* loop) {
          loop->thread_tag.empty();
 }
 
-bool uses_any(const PrimExpr& expr, const std::vector<const ForNode*>& loops) {
-  bool found = false;
-  walk(expr, [&](const VarNode* var) {
-    for (const ForNode* loop : loops) found = found || loop->loop_var.get() == var;
+bool uses_one_of(const PrimExpr& expr, const std::vector<const ForNode*>& loops) {
+  return tir::uses_any(expr, [&](const VarNode* var) {
+    return std::any_of(loops.begin(), loops.end(),
+                       [&](const ForNode* loop) { return loop->loop_var.get() == var; });
   });
-  return found;
 }
 
 bool calls(const PrimExpr& expr, std::string_view op_name) {
@@ -83,7 +83,7 @@ void TirPrinter::while_loop(const WhileNode* node) {
 
 void TirPrinter::loops(const ForNode* loop) {
   std::vector<const ForNode*> chain;
-  for (const ForNode* inner = loop; inner && is_plain(inner) && !uses_any(inner->extent, chain);
+  for (const ForNode* inner = loop; inner && is_plain(inner) && !uses_one_of(inner->extent, chain);
        inner = inner->body.as<ForNode>())
     chain.push_back(inner);
   if (chain.size() < 2) return one_loop(loop);
