@@ -3,6 +3,7 @@
 
 #include "show.h"
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/arith/expr_util.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/tir/builder.h"
 
@@ -71,6 +72,13 @@ TEST_F(SimplifyProgram, BlockAxesAreKnown) {
     return loop(i, imm(32), loop(j, imm(4), realize));
   };
   expect(program(floordiv(vi, 128) + vi, i * 4 + j < 128), program(vi, bool_imm(true)));
+}
+
+TEST_F(SimplifyProgram, LoadsAndCallsOfWhatIsNotPureReadMemory) {
+  EXPECT_TRUE(arith::reads_memory(load(buffer, {i})));
+  EXPECT_TRUE(arith::reads_memory(call(kInt32, "call_packed", {string_imm("f")}) + 1));
+  EXPECT_FALSE(arith::reads_memory(call(kFloat32, "exp", {float_imm(1)})));
+  EXPECT_FALSE(arith::reads_memory(i + 1));
 }
 
 }  // namespace tilewright::arith_test

@@ -6,7 +6,10 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
+#include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
+#include "tilewright/tir/stmt.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::analysis {
 namespace {
@@ -19,35 +22,25 @@ class BlockFinder {
   void visit(const Stmt& stmt) {
     if (const auto* loop = stmt.as<ForNode>()) {
       loops_.push_back(For(loop));
-      visit(loop->body);
+      visit_inner(stmt);
       loops_.pop_back();
     } else if (const auto* realize = stmt.as<BlockRealizeNode>()) {
       found.push_back({BlockRealize(realize), loops_, parents_});
       std::vector<For> outer = std::exchange(loops_, {});
       parents_.push_back(realize->block);
-      if (realize->block->init) visit(realize->block->init);
-      visit(realize->block->body);
+      visit_inner(realize->block);
       parents_.pop_back();
       loops_ = std::move(outer);
-    } else if (const auto* list = stmt.as<SeqStmtNode>()) {
-      for (const Stmt& item : list->seq) visit(item);
-    } else if (const auto* branch = stmt.as<IfThenElseNode>()) {
-      visit(branch->then_case);
-      if (branch->else_case) visit(branch->else_case);
-    } else if (const auto* node = stmt.as<LetStmtNode>()) {
-      visit(node->body);
-    } else if (const auto* node = stmt.as<AttrStmtNode>()) {
-      visit(node->body);
-    } else if (const auto* node = stmt.as<AllocBufferNode>()) {
-      visit(node->body);
-    } else if (const auto* node = stmt.as<DeclBufferNode>()) {
-      visit(node->body);
-    } else if (const auto* node = stmt.as<WhileNode>()) {
-      visit(node->body);
+    } else {
+      visit_inner(stmt);
     }
   }
 
  private:
+  void visit_inner(const Stmt& stmt) {
+    for_each_inner(stmt, [&](const Stmt& inner) { visit(inner); });
+  }
+
   std::vector<For> loops_;
   std::vector<Block> parents_;
 };
@@ -58,18 +51,12 @@ std::vector<BlockPlace> children_of(const BlockNode* scope) {
   return all;
 }
 
-bool mentions(const std::vector<BufferRegion>& regions, const BufferNode* buffer) {
-  return std::any_of(regions.begin(), regions.end(),
-                     [&](const BufferRegion& region) { return region->buffer.get() == buffer; });
-}
-
-// Names another block in `scope` that writes a buffer that `block` writes, and the buffer; empty if there is
-// none.
+// Another block of the scope that writes what `block` writes, with the buffer; or nothing.
 std::string other_writer(const BlockNode* block, const BlockNode* scope) {
   for (const BlockPlace& other : children_of(scope)) {
     if (other.block() == block) continue;
     for (const BufferRegion& region : block->writes) {
-      if (mentions(other.block()->writes, region->buffer.get()))
+      if (has_region_of(other.block()->writes, region->buffer.get()))
         return fmt::format("block {} writes buffer {} too", other.block()->name_hint, region->buffer->name);
     }
   }
@@ -112,7 +99,7 @@ std::string why_not_complete(const BlockNode* block, const BlockNode* scope) {
       return fmt::format("axis {} is a {} axis", axis->var->name_hint, kind_text(axis->iter_type));
   }
   for (const BufferRegion& region : block->writes) {
-    if (mentions(block->reads, region->buffer.get()))
+    if (has_region_of(block->reads, region->buffer.get()))
       return fmt::format("it reads buffer {}, which it writes", region->buffer->name);
   }
   return other_writer(block, scope);
@@ -143,8 +130,9 @@ std::vector<Block> producers_of(const BlockNode* block, const BlockNode* scope) 
   for (const BlockPlace& other : children_of(scope)) {
     if (other.block() == block) continue;
     const auto& writes = other.block()->writes;
-    if (std::any_of(writes.begin(), writes.end(),
-                    [&](const BufferRegion& region) { return mentions(block->reads, region->buffer.get()); }))
+    if (std::any_of(writes.begin(), writes.end(), [&](const BufferRegion& region) {
+          return has_region_of(block->reads, region->buffer.get());
+        }))
       result.push_back(other.realize->block);
   }
   return result;
@@ -156,7 +144,7 @@ std::vector<Block> consumers_of(const BlockNode* block, const BlockNode* scope) 
     if (other.block() == block) continue;
     const auto& reads = other.block()->reads;
     if (std::any_of(reads.begin(), reads.end(), [&](const BufferRegion& region) {
-          return mentions(block->writes, region->buffer.get());
+          return has_region_of(block->writes, region->buffer.get());
         }))
       result.push_back(other.realize->block);
   }
@@ -278,6 +266,26 @@ std::unordered_map<const StmtNode*, std::vector<Buffer>> private_buffers(const P
   return result;
 }
 
+bool has_conditional_statements(const Stmt& stmt) {
+  bool found = false;
+  walk(
+      stmt, [&](const BlockRealizeNode* realize) { found = found || !is_one(realize->predicate); },
+      [](const BlockNode*) {},
+      [&](const StmtNode* inner) {
+        const Runs runs = runs_inner(inner);
+        found = found || runs == Runs::kPerhaps || runs == Runs::kOpen;
+      });
+  return found;
+}
+
+bool has_conditional_values(const Stmt& stmt) {
+  bool found = false;
+  walk(
+      stmt, [&](const SelectNode*) { found = true; },
+      [&](const CallNode* call) { found = found || is_if_then_else(call); });
+  return found;
+}
+
 bool has_side_effect(const PrimExpr& expr) {
   bool found = false;
   walk(expr, [&](const CallNode* call) {
@@ -285,14 +293,6 @@ bool has_side_effect(const PrimExpr& expr) {
     const BuiltinOp* builtin = op ? find_builtin(op->name) : nullptr;
     found = found || !builtin || (builtin->effect != Effect::kPure && builtin->effect != Effect::kReadsState);
   });
-  return found;
-}
-
-bool reads_memory(const PrimExpr& expr) {
-  bool found = false;
-  walk(
-      expr, [&](const BufferLoadNode*) { found = true; },
-      [&](const CallNode* call) { found = found || !is_pure(call->op); });
   return found;
 }
 

@@ -55,9 +55,13 @@ std::unordered_map<const BufferNode*, const StmtNode*> buffer_lcas(const PrimFun
 /// is never private.
 std::unordered_map<const StmtNode*, std::vector<Buffer>> private_buffers(const PrimFunc& func);
 
-/// True if evaluating `expr` twice, or not at all, would be noticeable: it calls an impure function.
+/// True if something in `stmt` does not run each time that `stmt` does, or not as often as its loops say: behind a
+/// condition, in a while loop, in a block with a predicate.
+bool has_conditional_statements(const Stmt& stmt);
+/// True if an expression in it has a part that is not computed each time: Select, T.if_then_else.
+bool has_conditional_values(const Stmt& stmt);
+
+/// True if computing `expr` twice, or not at all, could be noticed: it calls something impure.
 bool has_side_effect(const PrimExpr& expr);
-/// True if `expr` reads memory, so that its value depends on when it is evaluated.
-bool reads_memory(const PrimExpr& expr);
 
 }  // namespace tilewright::analysis

@@ -66,6 +66,13 @@ bool search(const PrimExpr& condition, const PrimExpr& assumption, const std::ve
 
 }  // namespace
 
+bool uses_any(const PrimExpr& expr, const std::vector<RangedVar>& loops) {
+  return tir::uses_any(expr, [&](const VarNode* var) {
+    return std::any_of(loops.begin(), loops.end(),
+                       [&](const RangedVar& loop) { return loop.first.get() == var; });
+  });
+}
+
 std::optional<int64_t> evaluate_at(const PrimExpr& expr, const Values& values) {
   if (const auto* literal = expr.as<IntImmNode>()) return literal->value;
   if (const auto* var = expr.as<VarNode>()) {

@@ -12,6 +12,8 @@ using namespace tir;
 
 /// A variable and its range.
 using RangedVar = std::pair<Var, Range>;
+/// True if `expr`, which may be null, has the variable of one of `loops` in it.
+bool uses_any(const PrimExpr& expr, const std::vector<RangedVar>& loops);
 
 /// The value of `expr` with the given values of variables; nullopt if it uses other variables, memory or
 /// calls.

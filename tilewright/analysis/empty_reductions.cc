@@ -8,6 +8,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/fresh.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::analysis {
 namespace {
@@ -19,13 +20,7 @@ void add_vars(const PrimExpr& expr, Vars* vars) {
   walk(expr, [&](const VarNode* var) { vars->insert(var); });
 }
 
-bool uses_any(const PrimExpr& expr, const Vars& vars) {
-  bool found = false;
-  walk(expr, [&](const VarNode* var) { found |= vars.contains(var); });
-  return found;
-}
-
-// A condition that is true if some reduce axis of `block` has no values; null if none can be empty.
+// Whether some axis over which `block` reduces may have no values; null if none may.
 PrimExpr is_empty(const BlockNode* block) {
   arith::Analyzer analyzer;
   PrimExpr condition;
@@ -97,7 +92,7 @@ class Nest {
       if (const auto* both = term.as<AndNode>()) {
         terms.push_back(both->b);
         terms.push_back(both->a);
-      } else if (!uses_any(term, dropped_)) {
+      } else if (!uses_any(term, [&](const VarNode* var) { return dropped_.contains(var); })) {
         kept = logical_and(kept, term);
       }
     }

@@ -70,10 +70,7 @@ class Finder {
   Substitution reach_operator(const BinaryOpNode* op, const PrimExpr& value);
 
   void assume(const PrimExpr& condition);
-  bool depends(const PrimExpr& expr) const {
-    return std::any_of(loops_.begin(), loops_.end(),
-                       [&](const RangedVar& loop) { return uses(expr, loop.first.get()); });
-  }
+  bool depends(const PrimExpr& expr) const { return uses_any(expr, loops_); }
   bool share_variables(const PrimExpr& a, const PrimExpr& b) const {
     return std::any_of(loops_.begin(), loops_.end(), [&](const RangedVar& loop) {
       return uses(a, loop.first.get()) && uses(b, loop.first.get());

@@ -8,6 +8,7 @@
 #include "tilewright/tir/dot_add.h"
 #include "tilewright/tir/loop_hints.h"
 #include "tilewright/tir/op.h"
+#include "tilewright/tir/stmt.h"
 
 namespace tilewright::analysis {
 namespace {
@@ -73,10 +74,6 @@ class Counter {
           total = sum(total, count(block->body.get()));
           return false;
         },
-        [&](const WhileNode*) {
-          total.reset();
-          return false;
-        },
         [&](const IfThenElseNode* branch) {
           total = sum(total, count(branch->condition.get()));
           total = sum(total, longer(branch->then_case.get(), branch->else_case.get()));
@@ -100,6 +97,9 @@ class Counter {
           total = sum(total, count_all(store->indices, false));
           total = sum(total, count_all({store->value}, true));
           return false;
+        },
+        [&](const StmtNode* stmt) {
+          if (runs_inner(stmt) == Runs::kOpen) total.reset();
         },
         [&](const BufferLoadNode* load) {
           total = sum(total, count_all(load->indices, false));

@@ -21,7 +21,7 @@ class Search {
       : loops_(loops), assumption_(std::move(assumption)), outside_(std::move(outside)) {
     for (size_t n = 0; n < loops.size(); ++n) {
       const auto& [var, range] = loops[n];
-      if (!depends_on_loops(range->extent)) analyzer_.require(range->extent >= 1);
+      if (!uses_any(range->extent, loops_)) analyzer_.require(range->extent >= 1);
       bool matters = uses(assumption_, var.get());
       for (const PrimExpr& condition : outside_) matters = matters || uses(condition, var.get());
       for (size_t inner = n + 1; inner < loops.size() && !matters; ++inner)
@@ -39,7 +39,7 @@ class Search {
     if (next == loops_.size()) return is_outside();
     const auto& [var, range] = loops_[next];
     const PrimExpr min = here(range->min), extent = here(range->extent);
-    if (depends_on_loops(range->extent) && !analyzer_.can_prove(extent >= 1)) return false;
+    if (uses_any(range->extent, loops_) && !analyzer_.can_prove(extent >= 1)) return false;
     std::vector<PrimExpr> ends{min};
     if (is_varied_[next] && !is_one(extent)) ends.push_back(min + extent - 1);
     for (const PrimExpr& end : ends) {
@@ -53,11 +53,6 @@ class Search {
   PrimExpr here(const PrimExpr& expr) { return analyzer_.simplify(substitute(expr, values_)); }
 
  private:
-  bool depends_on_loops(const PrimExpr& expr) const {
-    return std::any_of(loops_.begin(), loops_.end(),
-                       [&](const RangedVar& loop) { return uses(expr, loop.first.get()); });
-  }
-
   bool is_outside() {
     if (assumption_ && !analyzer_.can_prove(substitute(assumption_, values_))) return false;
     return std::any_of(outside_.begin(), outside_.end(), [&](const PrimExpr& condition) {

@@ -5,6 +5,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
+#include "tilewright/tir/stmt.h"
 #include "tilewright/tir/uses.h"
 
 namespace tilewright::analysis {
@@ -110,42 +111,50 @@ void Walk::init(const BlockRealizeNode* realize) {
 }
 
 void Walk::stmt(const Stmt& stmt) {
-  if (const auto* list = stmt.as<SeqStmtNode>()) {
-    for (const Stmt& item : list->seq) {
-      this->stmt(item);
-      if (may_stop(item)) return;
-    }
-  } else if (const auto* node = stmt.as<ForNode>()) {
-    loop(node->loop_var, node->min, node->extent, node->body);
-  } else if (const auto* node = stmt.as<BlockRealizeNode>()) {
-    block(node);
-  } else if (const auto* node = stmt.as<BufferStoreNode>()) {
-    expr(node->value);
-    for (const PrimExpr& index : node->indices) expr(index);
-    if (!node->predicate) access(node->buffer, node->indices, stmt->span);
-  } else if (const auto* node = stmt.as<IfThenElseNode>()) {
-    expr(node->condition);
-  } else if (const auto* node = stmt.as<WhileNode>()) {
-    expr(node->condition);
-  } else if (const auto* node = stmt.as<EvaluateNode>()) {
-    expr(node->value);
-  } else if (const auto* node = stmt.as<LetStmtNode>()) {
-    expr(node->value);
-    values_[node->var.get()] = in_loops(node->value);
-    this->stmt(node->body);
-    values_.erase(node->var.get());
-  } else if (const auto* node = stmt.as<AttrStmtNode>()) {
-    const auto* axis = node->node.as<IterVarNode>();
-    if (axis && (node->attr_key == "thread_extent" || node->attr_key == "virtual_thread"))
-      return loop(axis->var, make_const_int(axis->var->dtype, 0), node->value, node->body);
-    this->stmt(node->body);
-  } else if (const auto* node = stmt.as<AllocBufferNode>()) {
-    memory(node->buffer, stmt->span);
-    this->stmt(node->body);
-  } else if (const auto* node = stmt.as<DeclBufferNode>()) {
-    memory(node->buffer, stmt->span);
-    this->stmt(node->body);
-  }
+  by_kind(
+      stmt,
+      [&](const SeqStmtNode* list) {
+        for (const Stmt& item : list->seq) {
+          this->stmt(item);
+          if (may_stop(item)) return;
+        }
+      },
+      [&](const ForNode* node) { loop(node->loop_var, node->min, node->extent, node->body); },
+      [&](const BlockRealizeNode* node) { block(node); },
+      [&](const BufferStoreNode* node) {
+        expr(node->value);
+        for (const PrimExpr& index : node->indices) expr(index);
+        if (!node->predicate) access(node->buffer, node->indices, stmt->span);
+      },
+      [&](const LetStmtNode* node) {
+        expr(node->value);
+        values_[node->var.get()] = in_loops(node->value);
+        this->stmt(node->body);
+        values_.erase(node->var.get());
+      },
+      [&](const AttrStmtNode* node) {
+        const auto* axis = node->node.as<IterVarNode>();
+        if (axis && (node->attr_key == "thread_extent" || node->attr_key == "virtual_thread"))
+          return loop(axis->var, make_const_int(axis->var->dtype, 0), node->value, node->body);
+        this->stmt(node->body);
+      },
+      [&](const AllocBufferNode* node) {
+        memory(node->buffer, stmt->span);
+        this->stmt(node->body);
+      },
+      [&](const DeclBufferNode* node) {
+        memory(node->buffer, stmt->span);
+        this->stmt(node->body);
+      },
+      [](const AssertStmtNode*) {},  // what its condition reads is looked at where the assertion runs
+      [&](const auto*) {
+        const bool runs_all = runs_inner(stmt) == Runs::kOnce;
+        for_each_part(
+            stmt, [&](const PrimExpr& part) { expr(part); },
+            [&](const Stmt& inner) {
+              if (runs_all) this->stmt(inner);
+            });
+      });
 }
 
 // Visits the loads that are executed whenever `expr` is; an address_of may point behind the end.

@@ -5,6 +5,7 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::analysis {
 namespace {
@@ -80,16 +81,8 @@ std::optional<size_t> where_before(const PlacedAccess& write, const PlacedAccess
   return are_parts && earlier.part < later.part ? std::optional(depth) : std::nullopt;
 }
 
-bool uses_any(const PrimExpr& expr, const std::vector<Var>& vars) {
-  bool found = false;
-  walk(expr, [&](const VarNode* var) {
-    found |= std::any_of(vars.begin(), vars.end(), [&](const Var& other) { return other.get() == var; });
-  });
-  return found;
-}
-
-// For a write guarded by "all reduce axes are at their first value", in an iteration where they need not be:
-// true if the write happened in the first iteration of those loops, for the same element.
+// A write under "all reduce axes are at their start", in a turn in which they need not be: whether it has
+// happened in the first turn of those loops, for the same element.
 bool has_run_at_start(const PrimExpr& start, const PlacedAccess& write, size_t depth,
                       arith::Analyzer& analyzer) {
   Substitution first;
@@ -100,7 +93,7 @@ bool has_run_at_start(const PrimExpr& start, const PlacedAccess& write, size_t d
     // a loop whose range changes may not have had this iteration when the reduce axes were at their first
     // value
     if (step.var && (uses_any(step.range->min, loops) || uses_any(step.range->extent, loops))) return false;
-    if (step.var && uses_any(start, {step.var})) {
+    if (step.var && uses(start, step.var.get())) {
       first[step.var.get()] = step.range->min;
       loops.push_back(step.var);
     }

@@ -23,6 +23,8 @@ class Verifier {
   void expr(const PrimExpr& expr);
   void condition(const PrimExpr& condition, std::string_view what);
   void stmt(const Stmt& stmt);
+  void parts(const Stmt& stmt);
+  void inner(const Stmt& stmt);
   void loop(const ForNode* loop);
   void attr(const AttrStmtNode* attr);
   void enter_thread(const std::string& tag, const std::string& name, const ObjectRef& where);

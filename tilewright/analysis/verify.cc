@@ -8,6 +8,7 @@
 #include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/stmt.h"
 #include "tilewright/tir/storage_scope.h"
 #include "tilewright/tir/text.h"
 
@@ -177,49 +178,51 @@ void Verifier::attr(const AttrStmtNode* attr) {
 }
 
 void Verifier::stmt(const Stmt& stmt) {
-  if (const auto* list = stmt.as<SeqStmtNode>()) {
-    for (const Stmt& item : list->seq) this->stmt(item);
-  } else if (const auto* node = stmt.as<ForNode>()) {
-    loop(node);
-  } else if (const auto* node = stmt.as<BlockRealizeNode>()) {
-    block(node);
-  } else if (const auto* node = stmt.as<BufferStoreNode>()) {
-    expr(node->value);
-    for (const PrimExpr& index : node->indices) expr(index);
-    expr(node->predicate);
-    use(node->buffer.get(), ObjectRef(node));
-  } else if (const auto* node = stmt.as<IfThenElseNode>()) {
-    condition(node->condition, "if");
-    this->stmt(node->then_case);
-    if (node->else_case) this->stmt(node->else_case);
-  } else if (const auto* node = stmt.as<WhileNode>()) {
-    condition(node->condition, "while");
-    this->stmt(node->body);
-  } else if (const auto* node = stmt.as<AssertStmtNode>()) {
-    condition(node->condition, "assert");
-  } else if (const auto* node = stmt.as<EvaluateNode>()) {
-    expr(node->value);
-  } else if (const auto* node = stmt.as<LetStmtNode>()) {
-    expr(node->value);
-    if (node->var->dtype != node->value->dtype)
-      throw UserError(node, "variable {} has dtype {}, but its value has {}", node->var->name_hint,
-                      node->var->dtype.str(), node->value->dtype.str());
-    define(node->var.get(), ObjectRef(node));
-    this->stmt(node->body);
-    variables_.erase(node->var.get());
-  } else if (const auto* node = stmt.as<AttrStmtNode>()) {
-    attr(node);
-  } else if (const auto* node = stmt.as<AllocBufferNode>()) {
-    define(node->buffer.get(), true, ObjectRef(node));
-    this->stmt(node->body);
-    forget(node->buffer.get(), true);
-  } else if (const auto* node = stmt.as<DeclBufferNode>()) {
-    define(node->buffer.get(), false, ObjectRef(node));
-    this->stmt(node->body);
-    forget(node->buffer.get(), false);
-  } else {
-    throw UserError(stmt, "a Block can only appear inside a BlockRealize");
-  }
+  by_kind(
+      stmt, [&](const ForNode* node) { loop(node); }, [&](const BlockRealizeNode* node) { block(node); },
+      [&](const BlockNode*) { throw UserError(stmt, "a Block can only appear inside a BlockRealize"); },
+      [&](const AttrStmtNode* node) { attr(node); },
+      [&](const BufferStoreNode* node) {
+        parts(stmt);
+        use(node->buffer.get(), ObjectRef(node));
+      },
+      [&](const IfThenElseNode* node) {
+        condition(node->condition, "if");
+        inner(stmt);
+      },
+      [&](const WhileNode* node) {
+        condition(node->condition, "while");
+        inner(stmt);
+      },
+      [&](const AssertStmtNode* node) { condition(node->condition, "assert"); },
+      [&](const LetStmtNode* node) {
+        expr(node->value);
+        if (node->var->dtype != node->value->dtype)
+          throw UserError(node, "variable {} has dtype {}, but its value has {}", node->var->name_hint,
+                          node->var->dtype.str(), node->value->dtype.str());
+        define(node->var.get(), ObjectRef(node));
+        inner(stmt);
+        variables_.erase(node->var.get());
+      },
+      [&](const AllocBufferNode* node) {
+        define(node->buffer.get(), true, ObjectRef(node));
+        inner(stmt);
+        forget(node->buffer.get(), true);
+      },
+      [&](const DeclBufferNode* node) {
+        define(node->buffer.get(), false, ObjectRef(node));
+        inner(stmt);
+        forget(node->buffer.get(), false);
+      },
+      [&](const auto*) { parts(stmt); });
+}
+
+void Verifier::parts(const Stmt& stmt) {
+  for_each_part(stmt, [&](const PrimExpr& part) { expr(part); }, [&](const Stmt& part) { this->stmt(part); });
+}
+
+void Verifier::inner(const Stmt& stmt) {
+  for_each_inner(stmt, [&](const Stmt& part) { this->stmt(part); });
 }
 
 void Verifier::function(const PrimFunc& func) {

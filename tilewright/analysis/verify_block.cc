@@ -1,6 +1,7 @@
 // Checks blocks: their axes against the loops, their declared regions against their accesses.
 #include <algorithm>
 
+#include "tilewright/analysis/block_info.h"
 #include "tilewright/analysis/index_range.h"
 #include "tilewright/analysis/regions.h"
 #include "tilewright/analysis/verifier.h"
@@ -11,6 +12,7 @@
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
 #include "tilewright/tir/text.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::analysis {
 namespace {
@@ -19,18 +21,7 @@ std::string range_text(const Range& range) {
   return fmt::format("[{}, {})", expr_text(range->min), expr_text(range->min + range->extent));
 }
 
-// True if the block has conditions, which can make its accesses narrower than their region.
-bool has_conditions(const BlockNode* block) {
-  bool found = false;
-  walk(
-      block->body, [&](const IfThenElseNode*) { found = true; }, [&](const SelectNode*) { found = true; },
-      [&](const WhileNode*) { found = true; },
-      [&](const BlockRealizeNode* realize) { found = found || !is_one(realize->predicate); },
-      [&](const CallNode* call) { found |= is_if_then_else(call); });
-  return found;
-}
-
-// The first index that the user wrote in this entry of T.reads or T.writes, else the block.
+// The first index that the user wrote in this entry of T.reads or T.writes, else its block.
 ObjectRef place_of(const BufferRegion& region, const BlockNode* block) {
   for (const Range& range : region->region) {
     if (range->min->span && !is<VarNode>(range->min)) return range->min;
@@ -58,16 +49,10 @@ ObjectRef first_access(const Buffer& buffer, const BlockNode* block, bool is_wri
   return found ? found : ObjectRef(block);
 }
 
-bool is_among(const std::vector<BufferRegion>& regions, const Buffer& buffer) {
-  return std::any_of(regions.begin(), regions.end(),
-                     [&](const BufferRegion& region) { return region->buffer == buffer; });
-}
-
-// True if the block declares that it reads or writes the buffer, and passes its pointer (or that of a view)
-// to calls that do not declare their accesses: then the declaration of the other kind of access counts as
-// well.
+// Whether the block says that it reads or writes the buffer, and passes its pointer, or that of a view, to
+// calls that do not say what they do with it: what the block says of the other then counts.
 bool is_said_of_pointer(const BlockNode* block, const Buffer& buffer, bool is_write) {
-  if (!is_among(is_write ? block->reads : block->writes, buffer)) return false;
+  if (!has_region_of(is_write ? block->reads : block->writes, buffer.get())) return false;
   std::vector<Buffer> same = {buffer};
   for (const MatchBufferRegion& view : block->match_buffers) {
     if (view->source->buffer == buffer) same.push_back(view->buffer);
@@ -191,8 +176,10 @@ void Verifier::promise(const BlockNode* block, const BufferRegion& access,
     throw UserError(first_access(access->buffer, block, is_write),
                     "block {} {} {}, but its {} does not name the buffer", block->name_hint, verb,
                     region_text(access), function)
-        .help("add {} to {}, or omit {} to have it inferred", region_text(access), function, function);
-  if (same.size() > 1 || region_covers(same[0], access) || has_conditions(block)) return;
+        .help("add {} to {}, or leave {} out to have it found", region_text(access), function, function);
+  if (same.size() > 1 || region_covers(same[0], access)) return;
+  // conditions make accesses rarer than their region says
+  if (has_conditional_statements(block->body) || has_conditional_values(block->body)) return;
   for (size_t dim = 0; dim < access->region.size(); ++dim) {
     const Range &said = same[0]->region[dim], &done = access->region[dim];
     if (!is_one(done->extent)) continue;  // a range may be wider than the accesses

@@ -131,6 +131,13 @@ bool any_node(const PrimExpr& expr, const std::function<bool(const Object*)>& ho
   return false;
 }
 
+bool reads_memory(const PrimExpr& expr) {
+  return any_node(expr, [](const Object* node) {
+    if (node->kind == Kind::kCall) return !is_pure(static_cast<const CallNode*>(node)->op);
+    return node->kind == Kind::kBufferLoad;
+  });
+}
+
 bool is_harmless(const PrimExpr& expr) {
   std::vector<const PrimExprNode*> pending{expr.get()};
   for (int visits = 0; !pending.empty(); ++visits) {

@@ -16,8 +16,10 @@ bool same_expr(const PrimExpr& a, const PrimExpr& b);
 int64_t cost(const PrimExpr& expr);
 /// True if `holds(node)` for some node of `expr`; does not enter a node for which it holds.
 bool any_node(const PrimExpr& expr, const std::function<bool(const Object*)>& holds);
-/// True only if `expr` can be evaluated for all values of its variables: no division by zero, no memory
-/// access.
+/// True if `expr` reads memory or calls what is not pure, so that its value depends on when it is computed.
+bool reads_memory(const PrimExpr& expr);
+/// True only if `expr` can be evaluated for any values of its variables: no division by zero, no access to
+/// memory.
 bool is_harmless(const PrimExpr& expr);
 /// True if `expr` depends only on its variables: no memory, no machine state, and only pure functions.
 bool is_arithmetic(const PrimExpr& expr);

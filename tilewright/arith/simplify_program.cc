@@ -4,40 +4,29 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
+#include "tilewright/tir/stmt.h"
 
 namespace tilewright::arith {
 namespace {
-
-// True if the value of `expr` may change between two statements.
-bool reads_memory(const PrimExpr& expr) {
-  return any_node(expr, [](const Object* node) {
-    if (node->kind == Kind::kCall) return !is_pure(static_cast<const CallNode*>(node)->op);
-    return node->kind == Kind::kBufferLoad;
-  });
-}
 
 class Simplifier {
  public:
   explicit Simplifier(Analyzer& analyzer) : analyzer_(analyzer) {}
 
   Stmt stmt(const Stmt& stmt) {
-    switch (stmt->kind) {
-      case Kind::kFor: return loop(ref_as<ForNode>(stmt));
-      case Kind::kIfThenElse: return branch(ref_as<IfThenElseNode>(stmt));
-      case Kind::kSeqStmt: return sequence(ref_as<SeqStmtNode>(stmt));
-      case Kind::kLetStmt: return let(ref_as<LetStmtNode>(stmt));
-      case Kind::kAttrStmt: return attribute(ref_as<AttrStmtNode>(stmt));
-      case Kind::kBlockRealize: return realize(ref_as<BlockRealizeNode>(stmt));
-      case Kind::kBlock: return block(ref_as<BlockNode>(stmt));
-      case Kind::kBufferStore: return store(ref_as<BufferStoreNode>(stmt));
-      case Kind::kEvaluate: return with_value(ref_as<EvaluateNode>(stmt), &EvaluateNode::value);
-      case Kind::kAssertStmt: return with_value(ref_as<AssertStmtNode>(stmt), &AssertStmtNode::condition);
-      case Kind::kWhile:
-        return with_body(ref_as<WhileNode>(with_value(ref_as<WhileNode>(stmt), &WhileNode::condition)));
-      case Kind::kAllocBuffer: return with_body(ref_as<AllocBufferNode>(stmt));
-      case Kind::kDeclBuffer: return with_body(ref_as<DeclBufferNode>(stmt));
-      default: return stmt;
-    }
+    return by_kind(
+        stmt, [&](const ForNode* node) { return loop(For(node)); },
+        [&](const IfThenElseNode* node) { return branch(IfThenElse(node)); },
+        [&](const SeqStmtNode* node) { return sequence(SeqStmt(node)); },
+        [&](const LetStmtNode* node) { return let(LetStmt(node)); },
+        [&](const AttrStmtNode* node) { return attribute(AttrStmt(node)); },
+        [&](const BlockRealizeNode* node) { return realize(BlockRealize(node)); },
+        [&](const BlockNode* node) { return block(Block(node)); },
+        [&](const auto*) {
+          return with_parts(
+              stmt, [&](const PrimExpr& expr) { return analyzer_.simplify(expr); },
+              [&](const Stmt& inner) { return this->stmt(inner); });
+        });
   }
 
  private:
@@ -79,35 +68,13 @@ class Simplifier {
     return true;
   }
 
-  template <class N>
-  Stmt with_value(const Ref<N>& node, PrimExpr N::* field) {
-    PrimExpr value = (*node).*field;
-    return update(&value) ? Stmt(with(node, [&](N& n) { n.*field = value; })) : Stmt(node);
-  }
-  template <class N>
-  Stmt with_body(const Ref<N>& node) {
-    Stmt body = node->body;
-    return update(&body) ? Stmt(with(node, [&](N& n) { n.body = body; })) : Stmt(node);
-  }
-
-  // Assumes the conjuncts of a condition that stay true while statements run.
+  // What of a condition stays true while statements run.
   void assume_stable(const PrimExpr& condition) {
     if (const auto* both = condition.as<AndNode>()) {
       assume_stable(both->a);
       return assume_stable(both->b);
     }
     if (!reads_memory(condition)) analyzer_.require(condition);
-  }
-
-  Stmt store(const BufferStore& node) {
-    PrimExpr value = node->value, predicate = node->predicate;
-    std::vector<PrimExpr> indices = node->indices;
-    bool is_changed = update(&value);
-    is_changed |= update(&indices);
-    is_changed |= update(&predicate);
-    if (!is_changed) return node;
-    return with(node,
-                [&](BufferStoreNode& n) { n.value = value, n.indices = indices, n.predicate = predicate; });
   }
 
   Stmt loop(const For& node) {

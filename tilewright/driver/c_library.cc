@@ -10,6 +10,7 @@
 #include "tilewright/driver/link.h"
 #include "tilewright/driver/process.h"
 #include "tilewright/driver/workshop.h"
+#include "tilewright/runtime/device.h"
 #include "tilewright/runtime/kernel_abi.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/file.h"
@@ -52,7 +53,7 @@ std::string assemble_library_object(std::span<const std::string> names, std::str
   text += symbol(TILEWRIGHT_NAMES_SYMBOL, 8, fmt::format(".asciz \"{}\"", lines));
   if (!blob.empty()) {
     const std::string file = workshop.write("blob", std::string(blob));
-    text += symbol(TILEWRIGHT_BLOB_SYMBOL, 64, fmt::format(".incbin \"{}\"", file));
+    text += symbol(TILEWRIGHT_BLOB_SYMBOL, runtime::kTensorAlignment, fmt::format(".incbin \"{}\"", file));
     text += symbol(TILEWRIGHT_BLOB_SIZE_SYMBOL, 8, fmt::format(".quad {}", blob.size()));
   }
   text += "\t.data\n" + symbol(TILEWRIGHT_HOST_SYMBOL, 8, ".quad 0");

@@ -10,9 +10,6 @@
 namespace tilewright::ir {
 namespace {
 
-// The role of variables found in a field: use, definition, or recursive definition.
-enum class Mode { kUse, kDef, kDefRec };
-
 class Comparer {
  public:
   explicit Comparer(const EqualOptions& options) : options_(options) {}
@@ -83,11 +80,6 @@ class Comparer {
     if (defines) defined_.emplace_back(a, b);
     // the variable's fields: dtype, and for a buffer its pointer and shape
     return all_fields(a, b, mode);
-  }
-
-  static Mode inner_mode(Mode outer, Role role) {
-    if (role == Role::kDefRec || outer == Mode::kDefRec) return Mode::kDefRec;
-    return role == Role::kDef ? Mode::kDef : Mode::kUse;
   }
 
   bool all_fields(const Object* a, const Object* b, Mode mode) {

@@ -12,8 +12,6 @@
 namespace tilewright::ir {
 namespace {
 
-enum class Mode { kUse, kDef, kDefRec };
-
 class ContentHasher {
  public:
   void node(const Object* object, Mode mode) {
@@ -48,12 +46,7 @@ class ContentHasher {
   Hash128 finish() const { return hasher_.finish(); }
 
  private:
-  static Mode inner_mode(Mode outer, Role role) {
-    if (role == Role::kDefRec || outer == Mode::kDefRec) return Mode::kDefRec;
-    return role == Role::kDef ? Mode::kDef : Mode::kUse;
-  }
-
-  // Functions in the order of their names; the order in which they were added does not count.
+  // Functions in the order of their names: that in which they were added says nothing.
   void module(const IRModuleNode& program) {
     std::map<std::string_view, const Object*> functions;
     for (size_t n = 0; n < program.functions.size(); ++n)

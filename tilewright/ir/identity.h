@@ -12,6 +12,14 @@ constexpr bool has_identity(Kind kind) {
          kind == Kind::kTeExtern;
 }
 
+/// What the fields around a node say of the variables met in it.
+enum class Mode { kUse, kDef, kDefRec };
+/// The same inside of a field with `role`.
+constexpr Mode inner_mode(Mode outer, Role role) {
+  if (role == Role::kDefRec || outer == Mode::kDefRec) return Mode::kDefRec;
+  return role == Role::kDef ? Mode::kDef : Mode::kUse;
+}
+
 /// True if both tensors have equal shape, dtype and bytes.
 bool same_contents(const runtime::Tensor& a, const runtime::Tensor& b);
 

@@ -4,17 +4,12 @@
 #include <chrono>
 
 #include "tilewright/runtime/interrupt.h"
+#include "tilewright/support/one_of.h"
 
 namespace tilewright::ir {
-namespace {
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-}  // namespace
-
 bool PassContext::is_enabled(const PassInfo& info) const {
-  if (contains(disabled, info.name)) return false;
-  return opt_level >= info.opt_level || contains(required, info.name);
+  if (is_one_of(info.name, disabled)) return false;
+  return opt_level >= info.opt_level || is_one_of(info.name, required);
 }
 
 AttrMap PassContext::options_of(const PassInfo& info, const AttrMap& given) const {

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "tilewright/runtime/cpu_count.h"
+#include "tilewright/runtime/device.h"
 #include "tilewright/runtime/error_state.h"
 #include "tilewright/support/error.h"
 
@@ -49,8 +50,8 @@ int64_t range_length(int64_t extent, int64_t grain, int num_threads) {
   return ((even - 1) / grain + 1) * grain;
 }
 
-// The unclaimed iterations next .. end-1 of one share, on a cache line of its own.
-struct alignas(64) Share {
+// Iterations next .. end-1 that nobody has claimed.  On a cache line of its own.
+struct alignas(kTensorAlignment) Share {
   int64_t next, end;
   std::atomic_ref<int64_t> claimed() { return std::atomic_ref(next); }
   bool has_work() { return claimed().load(std::memory_order_relaxed) < end; }

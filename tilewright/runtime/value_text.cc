@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "tilewright/runtime/function.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/small_float.h"
 
@@ -96,8 +97,8 @@ std::string format_values(std::string_view format, std::span<const Value> values
     const std::string_view pair = format.substr(at, 2);
     if (pair == "{}") {
       if (next == values.size())
-        throw UserError("the format \"{}\" has more placeholders than the {} value{} given", format,
-                        values.size(), values.size() == 1 ? "" : "s");
+        throw UserError("the format \"{}\" has more placeholders than the {} given", format,
+                        count_text(values.size(), "value"));
       text += value_text(values[next++]);
       ++at;
     } else {

@@ -1,5 +1,6 @@
 #include "tilewright/te/compute.h"
 
+#include "tilewright/support/count_text.h"
 #include "tilewright/te/shape.h"
 #include "tilewright/tir/block_roles.h"
 #include "tilewright/tir/builder.h"
@@ -42,8 +43,8 @@ PrimExpr as_bool(PrimExpr value) {
 PrimExpr Tensor::at(Indices indices) const {
   TILEWRIGHT_CHECK(*this, "an element of no tensor");
   if (indices.size() != ndim())
-    throw UserError("tensor {} has {} dimension{}, but is read with {} ind{}", name(), ndim(),
-                    ndim() == 1 ? "" : "s", indices.size(), indices.size() == 1 ? "ex" : "ices");
+    throw UserError("tensor {} has {}, but is read with {} ind{}", name(), count_text(ndim(), "dimension"),
+                    indices.size(), indices.size() == 1 ? "ex" : "ices");
   return ProducerLoadNode::make(ObjectRef(*this), std::move(indices), dtype());
 }
 
@@ -82,8 +83,8 @@ Tensor compute(Shape shape, const ComputeBody& body, Named named) {
 
 void compute_detail::require_axes(size_t expected, size_t ndim) {
   if (expected != ndim)
-    throw UserError("compute: the function takes {} axes, but the shape has {} dimension{}", expected, ndim,
-                    ndim == 1 ? "" : "s");
+    throw UserError("compute: the function takes {} axes, but the shape has {}", expected,
+                    count_text(ndim, "dimension"));
 }
 
 IterVar reduce_axis(Range dom, std::string name) {

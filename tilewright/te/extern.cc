@@ -7,9 +7,11 @@
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/te/shape.h"
 #include "tilewright/tir/fresh.h"
 #include "tilewright/tir/text.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::te {
 namespace {
@@ -38,8 +40,8 @@ void match_layout(const std::string& op, const Buffer& buffer, const Shape& actu
   if (buffer->dtype != dtype)
     throw UserError("{}: buffer {} is {}, its tensor {}", op, buffer->name, buffer->dtype.str(), dtype.str());
   if (buffer->shape.size() != actual.size())
-    throw UserError("{}: buffer {} has {} dimension{}, its tensor {}", op, buffer->name, buffer->shape.size(),
-                    buffer->shape.size() == 1 ? "" : "s", actual.size());
+    throw UserError("{}: buffer {} has {}, its tensor {}", op, buffer->name,
+                    count_text(buffer->shape.size(), "dimension"), actual.size());
   for (size_t n = 0; n < actual.size(); ++n) match(op, buffer, buffer->shape[n], actual[n], values);
   PrimExpr stride = imm(1);
   for (size_t n = buffer->strides.size(); n-- > 0; stride = stride * actual[n])
@@ -86,12 +88,7 @@ std::vector<BufferRegion> whole(const std::vector<Buffer>& buffers) {
   return regions;
 }
 
-bool touches(const std::vector<BufferRegion>& regions, const Buffer& buffer) {
-  return std::any_of(regions.begin(), regions.end(),
-                     [&](const BufferRegion& region) { return region->buffer == buffer; });
-}
-
-// True if `body` reads `buffer` before it writes it; the init of a block comes before its body.
+// Whether the first thing that `body` does with `buffer` is to read it; an init comes before what it begins.
 bool begins_with_a_read(const Stmt& body, const Buffer& buffer) {
   std::optional<bool> is_read;
   auto loads = [&](const auto& expr) {
@@ -102,8 +99,8 @@ bool begins_with_a_read(const Stmt& body, const Buffer& buffer) {
   walk(
       body,
       [&](const BlockRealizeNode* realize) {
-        const bool reads = touches(realize->block->reads, buffer);
-        if (!is_read && (reads || touches(realize->block->writes, buffer))) is_read = reads;
+        const bool reads = has_region_of(realize->block->reads, buffer.get());
+        if (!is_read && (reads || has_region_of(realize->block->writes, buffer.get()))) is_read = reads;
         return false;
       },
       [&](const BufferStoreNode* store) {
@@ -210,15 +207,16 @@ std::vector<Tensor> extern_primfunc(const std::vector<Tensor>& inputs, const Pri
     const Buffer& buffer = func->buffers[n];
     if (!buffer)
       throw UserError("{}: parameter {} of the function is not a buffer", name, func->params[n]->name_hint);
-    if (touches(accesses.writes, buffer) && begins_with_a_read(body, buffer))
+    if (has_region_of(accesses.writes, buffer.get()) && begins_with_a_read(body, buffer))
       throw UserError("{}: the function reads {} and then writes it, but outputs must be new tensors", name,
                       buffer->name)
-          .help("write the result to another buffer");
-    (touches(accesses.writes, buffer) ? spec.output_buffers : spec.input_buffers).push_back(buffer);
+          .help("write the result to a buffer of its own");
+    (has_region_of(accesses.writes, buffer.get()) ? spec.output_buffers : spec.input_buffers)
+        .push_back(buffer);
   }
   if (spec.inputs.size() != spec.input_buffers.size())
-    throw UserError("{}: the function reads {} buffer{}, but {} input tensor{} given", name,
-                    spec.input_buffers.size(), spec.input_buffers.size() == 1 ? "" : "s", inputs.size(),
+    throw UserError("{}: the function reads {}, but {} input tensor{} given", name,
+                    count_text(spec.input_buffers.size(), "buffer"), inputs.size(),
                     inputs.size() == 1 ? " is" : "s are")
         .help("buffers that the function writes are its results");
   return external(std::move(name), std::move(spec));

@@ -1,4 +1,5 @@
-// The checks that nodes make when they are created, and the dtypes that follow from their operands.
+// What each node checks when it is made, and the dtypes that follow from operands.
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 
@@ -63,8 +64,8 @@ void verify_access(const N& node, std::string_view verb) {
   require_all(node.indices, verb, "index");
   const size_t ndim = node.buffer->shape.size();
   if (node.indices.size() != ndim)
-    throw UserError(&node, "buffer {} has {} dimension{}, but is {} with {} ind{}", node.buffer->name, ndim,
-                    ndim == 1 ? "" : "s", verb, node.indices.size(),
+    throw UserError(&node, "buffer {} has {}, but is {} with {} ind{}", node.buffer->name,
+                    count_text(ndim, "dimension"), verb, node.indices.size(),
                     node.indices.size() == 1 ? "ex" : "ices");
   for (size_t n = 0; n < ndim; ++n) {
     const DataType dtype = node.indices[n]->dtype;

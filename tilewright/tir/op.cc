@@ -1,6 +1,7 @@
 #include "tilewright/tir/op.h"
 
 #include "tilewright/support/near.h"
+#include "tilewright/support/one_of.h"
 #include "tilewright/tir/tir.h"
 
 namespace tilewright::tir {
@@ -150,17 +151,8 @@ Op find_op(std::string_view name) {
   return OpNode::make("tir." + std::string(builtin->name));
 }
 
-namespace {
-bool is_any_of(std::string_view name, std::initializer_list<std::string_view> names) {
-  for (const std::string_view other : names) {
-    if (name == other) return true;
-  }
-  return false;
-}
-}  // namespace
-
 bool has_leading_dtype(std::string_view name) {
-  return is_any_of(
+  return is_one_of(
       name, {"call_extern", "call_pure_extern", "call_llvm_intrin", "call_llvm_pure_intrin", "reinterpret",
              "vectorlow", "vectorhigh", "vectorcombine", "large_uint_imm", "undef", "peek",
              "get_active_lane_mask", "ptx_mma", "ptx_ldmatrix", "ptx_cp_async", "mma_fill", "mma_store"});
@@ -170,17 +162,17 @@ std::optional<DataType> result_dtype(const BuiltinOp& op, std::span<const PrimEx
   const std::string_view name = op.name;
   const DataType first = args.empty() ? kInt32 : args[0]->dtype;
   if (op.elementwise) return first;
-  if (is_any_of(name, {"isnan", "isinf", "isfinite", "isnullptr"})) return DataType::bool_(first.lanes);
+  if (is_one_of(name, {"isnan", "isinf", "isfinite", "isnullptr"})) return DataType::bool_(first.lanes);
   if (name == "assume") return kBoolType;
   if (name == "if_then_else" && args.size() == 3) return args[1]->dtype;
-  if (is_any_of(name,
+  if (is_one_of(name,
                 {"address_of", "tvm_access_ptr", "tvm_stack_alloca", "tvm_thread_allreduce", "dtype_text"}))
     return DataType::handle();
-  if (is_any_of(name, {"ret", "dot_add"})) return first;
+  if (is_one_of(name, {"ret", "dot_add"})) return first;
   if (name == "clz") return kInt32.with_lanes(first.lanes);
   if (name.starts_with("tvm_warp_shuffle") && args.size() > 1) return args[1]->dtype;
   if (name == "tvm_warp_activemask") return DataType::uint(32);
-  if (is_any_of(name, {"tvm_stack_make_shape", "tvm_stack_make_array", "tvm_load_matrix_sync", "tvm_mma_sync",
+  if (is_one_of(name, {"tvm_stack_make_shape", "tvm_stack_make_array", "tvm_load_matrix_sync", "tvm_mma_sync",
                        "tvm_store_matrix_sync", "tvm_fill_fragment", "lookup_param"}))
     return DataType::handle();
   if (has_leading_dtype(name)) return std::nullopt;

@@ -7,6 +7,7 @@
 #include "tilewright/analysis/interpreter/compiler.h"
 #include "tilewright/runtime/function.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/one_of.h"
 #include "tilewright/tir/arithmetic.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/dot_add.h"
@@ -16,13 +17,6 @@
 
 namespace tilewright::analysis {
 namespace {
-
-bool is_any_of(std::string_view name, std::initializer_list<std::string_view> names) {
-  for (const std::string_view other : names) {
-    if (name == other) return true;
-  }
-  return false;
-}
 
 Scalar pointer_to(Memory* memory, int64_t byte) {
   Scalar pointer = int_scalar(byte);
@@ -63,14 +57,14 @@ CodePtr Compiler::call(const tir::CallNode* call) {
   if (!builtin) throw Unsupported(call, "the interpreter does not support operator {}", op->name);
   const std::string_view name = builtin->name;
   if (name == "if_then_else") return select(call->args[0], call->args[1], call->args[2], false, call->dtype);
-  if (is_any_of(name, {"likely", "tvm_thread_invariant"})) return expr(call->args[0]);
-  if (is_any_of(name, {"tvm_access_ptr", "address_of", "isnullptr"})) return pointer_call(call, name);
-  if (is_any_of(name, {"call_extern", "call_pure_extern", "call_packed", "call_cpacked"}))
+  if (is_one_of(name, {"likely", "tvm_thread_invariant"})) return expr(call->args[0]);
+  if (is_one_of(name, {"tvm_access_ptr", "address_of", "isnullptr"})) return pointer_call(call, name);
+  if (is_one_of(name, {"call_extern", "call_pure_extern", "call_packed", "call_cpacked"}))
     return foreign_call(call, name);
-  if (is_any_of(name, {"call_llvm_intrin", "call_llvm_pure_intrin"})) return intrinsic_call(call);
+  if (is_one_of(name, {"call_llvm_intrin", "call_llvm_pure_intrin"})) return intrinsic_call(call);
   if (name == "call_parallel") return parallel_call(call);
   if (name == "dot_add") return dot_call(call);
-  if (builtin->elementwise || is_any_of(name, {"isnan", "isinf", "isfinite", "clz"}))
+  if (builtin->elementwise || is_one_of(name, {"isnan", "isinf", "isfinite", "clz"}))
     return elementwise_call(call, name);
   return control_call(call, name);
 }
@@ -190,7 +184,7 @@ CodePtr Compiler::control_call(const tir::CallNode* call, std::string_view name)
     });
   }
   // hints
-  if (is_any_of(name,
+  if (is_one_of(name,
                 {"prefetch", "undef", "start_profile_intrinsic", "end_profile_intrinsic", "type_annotation"}))
     return lanes_code(call->dtype, [count = std::max<size_t>(call->dtype.lanes, 1)](Frame&, Scalar* out) {
       std::fill_n(out, count, Scalar());

@@ -6,6 +6,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/stmt.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::analysis {
@@ -57,46 +58,53 @@ bool is_thread_of_block(std::string_view tag) { return tag.starts_with("threadId
 }  // namespace
 
 StmtCodePtr Compiler::stmt(const Stmt& stmt) {
-  if (const auto* list = stmt.as<SeqStmtNode>()) {
-    std::vector<StmtCodePtr> codes;
-    for (const Stmt& item : list->seq) codes.push_back(this->stmt(item));
-    return stmt_code([codes = std::move(codes)](Frame& frame) {
-      for (const StmtCodePtr& code : codes) {
-        code->run(frame);
-        if (frame.signal != Signal::kNone) return;
-      }
-    });
-  }
-  if (const auto* node = stmt.as<ForNode>()) return loop(node);
-  if (const auto* node = stmt.as<BlockRealizeNode>()) return block(node);
-  if (const auto* node = stmt.as<BufferStoreNode>()) return store(node);
-  if (const auto* node = stmt.as<IfThenElseNode>()) return branch(node);
-  if (const auto* node = stmt.as<WhileNode>()) return while_loop(node);
-  if (const auto* node = stmt.as<LetStmtNode>()) return let_stmt(node);
-  if (const auto* node = stmt.as<DeclBufferNode>()) return declare(node);
-  if (const auto* node = stmt.as<AttrStmtNode>()) {
-    const bool is_launch = is<IterVarNode>(node->node) &&
-                           (node->attr_key == "thread_extent" || node->attr_key == "virtual_thread");
-    return is_launch ? launch(node) : this->stmt(node->body);
-  }
-  if (const auto* node = stmt.as<AllocBufferNode>()) {
-    StmtCodePtr make = allocate(node->buffer), body = this->stmt(node->body);
-    return stmt_code([make = std::move(make), body = std::move(body)](Frame& frame) {
-      make->run(frame);
-      body->run(frame);
-    });
-  }
-  if (const auto* node = stmt.as<EvaluateNode>()) {
-    return stmt_code([value = expr(node->value)](Frame& frame) { const Lanes lanes(*value, frame); });
-  }
-  if (const auto* node = stmt.as<AssertStmtNode>()) {
-    return stmt_code(
-        [condition = expr(node->condition), message = node->message, where = site(stmt)](Frame& frame) {
-          if (!condition->as_int(frame))
-            throw UserError(where->node, "assertion failed: {}{}", message, where->at(frame));
+  return by_kind(
+      stmt, [&](const SeqStmtNode* node) { return sequence(node); },
+      [&](const ForNode* node) { return loop(node); },
+      [&](const BlockRealizeNode* node) { return block(node); },
+      [&](const BufferStoreNode* node) { return store(node); },
+      [&](const IfThenElseNode* node) { return branch(node); },
+      [&](const WhileNode* node) { return while_loop(node); },
+      [&](const LetStmtNode* node) { return let_stmt(node); },
+      [&](const DeclBufferNode* node) { return declare(node); },
+      [&](const AttrStmtNode* node) {
+        const bool is_launch = is<IterVarNode>(node->node) &&
+                               (node->attr_key == "thread_extent" || node->attr_key == "virtual_thread");
+        return is_launch ? launch(node) : this->stmt(node->body);
+      },
+      [&](const AllocBufferNode* node) {
+        StmtCodePtr make = allocate(node->buffer), body = this->stmt(node->body);
+        return stmt_code([make = std::move(make), body = std::move(body)](Frame& frame) {
+          make->run(frame);
+          body->run(frame);
         });
-  }
-  throw UserError(stmt, "a Block can only run inside a BlockRealize");
+      },
+      [&](const EvaluateNode* node) {
+        return stmt_code([value = expr(node->value)](Frame& frame) { const Lanes lanes(*value, frame); });
+      },
+      [&](const AssertStmtNode* node) { return assertion(node); },
+      [&](const BlockNode*) -> StmtCodePtr {
+        throw UserError(stmt, "a Block can only run inside a BlockRealize");
+      });
+}
+
+StmtCodePtr Compiler::sequence(const SeqStmtNode* list) {
+  std::vector<StmtCodePtr> codes;
+  for (const Stmt& item : list->seq) codes.push_back(stmt(item));
+  return stmt_code([codes = std::move(codes)](Frame& frame) {
+    for (const StmtCodePtr& code : codes) {
+      code->run(frame);
+      if (frame.signal != Signal::kNone) return;
+    }
+  });
+}
+
+StmtCodePtr Compiler::assertion(const AssertStmtNode* node) {
+  return stmt_code([condition = expr(node->condition), message = node->message,
+                    where = site(ObjectRef(node))](Frame& frame) {
+    if (!condition->as_int(frame))
+      throw UserError(where->node, "assertion failed: {}{}", message, where->at(frame));
+  });
 }
 
 // for var in [min, min + extent): body.  Each iteration of a concurrent loop gets its own strand.

@@ -91,6 +91,8 @@ class Compiler {
   StmtCodePtr launch(const AttrStmtNode* attr);
   StmtCodePtr branch(const IfThenElseNode* branch);
   StmtCodePtr while_loop(const WhileNode* loop);
+  StmtCodePtr sequence(const SeqStmtNode* list);
+  StmtCodePtr assertion(const AssertStmtNode* node);
   StmtCodePtr let_stmt(const LetStmtNode* let);
   StmtCodePtr allocate(const Buffer& buffer);
   StmtCodePtr declare(const DeclBufferNode* decl);

@@ -6,6 +6,7 @@
 #include "tilewright/cli/report.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/explain/peaks.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/target/target.h"
 
 namespace tilewright::cli {
@@ -45,9 +46,8 @@ nlohmann::ordered_json json_of(const explain::Peaks& peaks) {
 }
 
 std::string text_of(const explain::Peaks& peaks) {
-  std::string text =
-      fmt::format("measured with {} thread{}{}\n", peaks.num_threads, peaks.num_threads == 1 ? "" : "s",
-                  peaks.is_steady ? "" : ", while the machine was busy: not kept");
+  std::string text = fmt::format("measured with {}{}\n", count_text(peaks.num_threads, "thread"),
+                                 peaks.is_steady ? "" : ", while the machine was busy: not kept");
   text += fmt::format("  {:<21} {:>9.1f} GFLOP/s\n", "multiply-adds", peaks.flops_per_s / 1e9);
   for (const explain::MemoryLevel& level : peaks.levels)
     text += fmt::format("  {:<21} {:>9.1f} GB/s\n", "reads of " + level.name, level.bytes_per_s / 1e9);

@@ -9,6 +9,7 @@
 #include "tilewright/lower/lowered.h"
 #include "tilewright/runtime/kernel_abi.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/one_of.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/tensor_argument.h"
 
@@ -46,10 +47,6 @@ const MathRow* find_math(std::string_view op) {
   return nullptr;
 }
 
-bool is_among(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 std::string literal_of(const CallNode* node, size_t position, const char* what) {
   const auto* literal = position < node->args.size() ? node->args[position].as<StringImmNode>() : nullptr;
   if (!literal) throw UserError(node, "{} must be a string literal", what);
@@ -72,15 +69,15 @@ Code CPrinter::arithmetic_call(std::string_view name, DataType dtype, const std:
 
 Code CPrinter::call(const CallNode* node, std::string_view name) {
   if (const auto* callee = node->op.as<GlobalVarNode>()) return call_function(node, callee->name_hint);
-  if (is_among(name, {"isnan", "isinf", "isfinite"})) {
+  if (is_one_of(name, {"isnan", "isinf", "isfinite"})) {
     if (!node->args[0]->dtype.is_float()) return {name == "isfinite" ? "true" : "false"};
     return {fmt::format("{}({}) != 0", name, text(node->args[0])), Level::kEquality};
   }
-  if (is_among(name, {"rsqrt", "sigmoid", "exp10"})) return arithmetic_call(name, node->dtype, node->args);
+  if (is_one_of(name, {"rsqrt", "sigmoid", "exp10"})) return arithmetic_call(name, node->dtype, node->args);
   if (name == "pow" && node->dtype.is_integral()) return arithmetic_call(name, node->dtype, node->args);
   if (find_math(name) && (node->dtype.is_float() || name != "abs")) return math(node, name);
-  if (is_among(name, {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right",
-                      "abs", "clz", "popcount"}))
+  if (is_one_of(name, {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right",
+                       "abs", "clz", "popcount"}))
     return whole_numbers(node, name);
   if (name == "peek") return peek(node);
   if (name == "reinterpret") return reinterpret(node);
@@ -104,7 +101,7 @@ Code CPrinter::math(const CallNode* node, std::string_view name) {
 Code CPrinter::whole_numbers(const CallNode* node, std::string_view name) {
   const DataType dtype = node->args[0]->dtype;
   if (name == "abs" && !dtype.is_int()) return expr(node->args[0]);
-  if (is_among(name, {"abs", "clz", "popcount", "shift_left", "shift_right"})) {
+  if (is_one_of(name, {"abs", "clz", "popcount", "shift_left", "shift_right"})) {
     if (dtype.is_float()) throw UserError(node, "{} takes integers, but is given {}", name, dtype.str());
     return arithmetic_call(name, dtype, node->args);
   }
@@ -120,7 +117,7 @@ Code CPrinter::whole_numbers(const CallNode* node, std::string_view name) {
 Code CPrinter::memory(const CallNode* node, std::string_view name) {
   if (name == "isnullptr") return {"!" + text(node->args[0], Level::kPrefix), Level::kPrefix};
   if (name == "undef") return {node->dtype.is_handle() ? "NULL" : "0"};
-  if (is_among(name, {"prefetch", "assume"})) return {};  // a hint without a C equivalent
+  if (is_one_of(name, {"prefetch", "assume"})) return {};  // a hint that C does not know
   if (name == "ret") {
     leave(node->args.empty() ? "0" : text(node->args[0]));
     return {};

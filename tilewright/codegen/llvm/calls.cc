@@ -4,6 +4,7 @@
 
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/support/one_of.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
 
@@ -28,11 +29,6 @@ constexpr std::string_view kLibm[] = {"exp",   "exp2", "exp10", "log",      "log
                                       "sin",   "cos",  "tan",   "asin",     "acos",  "atan",  "sinh",
                                       "cosh",  "tanh", "asinh", "acosh",    "atanh", "erf",   "pow",
                                       "atan2", "fmod", "hypot", "nextafter"};
-
-template <size_t N>
-bool is_among(std::string_view name, const std::string_view (&names)[N]) {
-  return std::find(names, names + N, name) != names + N;
-}
 
 }  // namespace
 
@@ -62,7 +58,7 @@ llvm::Value* FunctionEmitter::emit_builtin(const CallNode* node, std::string_vie
   if (llvm::Value* value = emit_polynomial(node, name)) return value;
   if (llvm::Value* value = emit_classify(node, name)) return value;
   if (name == "pow" && node->dtype.is_integral()) return emit_integer_power(node);
-  if (is_among(name, kLibm)) return emit_libm(node, name);
+  if (is_one_of(name, kLibm)) return emit_libm(node, name);
   if (name == "if_then_else") return emit_if_then_else(node);
   if (name == "likely" || name == "tvm_thread_invariant") return emit(node->args[0]);
   if (name == "reinterpret") {
@@ -123,7 +119,7 @@ llvm::Value* FunctionEmitter::emit_math(const CallNode* node, std::string_view n
 // Operators expressed by other operations: sigmoid, rsqrt and the tests of floats.
 llvm::Value* FunctionEmitter::emit_classify(const CallNode* node, std::string_view name) {
   static constexpr std::string_view kNames[] = {"sigmoid", "rsqrt", "isnan", "isinf", "isfinite"};
-  if (!is_among(name, kNames)) return nullptr;
+  if (!is_one_of(name, kNames)) return nullptr;
   const PrimExpr& arg = node->args[0];
   if (name == "sigmoid") {
     const PrimExpr one = make_const(arg->dtype, 1);
@@ -175,7 +171,7 @@ llvm::Value* FunctionEmitter::emit_libm(DataType dtype, std::string_view name,
 llvm::Value* FunctionEmitter::emit_integer_op(const CallNode* node, std::string_view name) {
   static constexpr std::string_view kNames[] = {"bitwise_and", "bitwise_or",  "bitwise_xor", "bitwise_not",
                                                 "shift_left",  "shift_right", "abs",         "clz"};
-  if (!is_among(name, kNames)) return nullptr;
+  if (!is_one_of(name, kNames)) return nullptr;
   const DataType dtype = node->args[0]->dtype;
   llvm::Value* a = emit(node->args[0]);
   if (name == "bitwise_not") return builder_.CreateNot(a);

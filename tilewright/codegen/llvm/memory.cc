@@ -1,6 +1,7 @@
 // Loads, stores and allocations.  Buffers are flat here: one index, in elements of the buffer's scalar dtype.
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/lower/lowered.h"
+#include "tilewright/runtime/device.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
 #include "tilewright/tir/uses.h"
@@ -237,7 +238,8 @@ void FunctionEmitter::emit_alloc(const AllocBufferNode* node) {
   TILEWRIGHT_CHECK(buffer->shape.size() == 1, "buffer {} was not flattened before code generation",
                    buffer->name);
   const uint64_t element_bytes = static_cast<uint64_t>(buffer->dtype.num_bytes());
-  const uint64_t alignment = static_cast<uint64_t>(std::max<int64_t>(64, buffer->data_alignment));
+  const uint64_t alignment =
+      static_cast<uint64_t>(std::max<int64_t>(runtime::kTensorAlignment, buffer->data_alignment));
   int64_t count;
   const bool is_constant = as_const_int(buffer->shape[0], &count);
   const uint64_t bytes = is_constant ? static_cast<uint64_t>(std::max<int64_t>(count, 1)) * element_bytes : 0;

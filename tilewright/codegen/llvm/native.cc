@@ -27,6 +27,7 @@
 #include "tilewright/codegen/llvm/sum_loops.h"
 #include "tilewright/codegen/llvm/target.h"
 #include "tilewright/lower/lowered.h"
+#include "tilewright/runtime/device.h"
 #include "tilewright/runtime/interrupt.h"
 #include "tilewright/runtime/kernel_abi.h"
 #include "tilewright/target/target.h"
@@ -283,7 +284,8 @@ std::string library_object(std::span<const std::string> names, std::string_view 
   if (!blob.empty()) {
     llvm::Constant* bytes =
         llvm::ConstantDataArray::getString(context, llvm::StringRef(blob.data(), blob.size()), false);
-    exported(unit.module, TILEWRIGHT_BLOB_SYMBOL, bytes, true)->setAlignment(llvm::Align(64));
+    exported(unit.module, TILEWRIGHT_BLOB_SYMBOL, bytes, true)
+        ->setAlignment(llvm::Align(runtime::kTensorAlignment));
     exported(unit.module, TILEWRIGHT_BLOB_SIZE_SYMBOL,
              llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), blob.size()), true);
   }

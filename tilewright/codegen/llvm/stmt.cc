@@ -6,6 +6,7 @@
 #include "tilewright/lower/lowered.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
+#include "tilewright/tir/stmt.h"
 
 namespace tilewright::codegen {
 
@@ -85,23 +86,23 @@ void FunctionEmitter::return_if_failed(llvm::Value* status) {
 void FunctionEmitter::emit(const Stmt& stmt) {
   if (has_ended()) return;  // after a return, break or continue
   if (left_out_.contains(stmt.get())) return;
-  const StmtNode* node = stmt.get();
-  switch (node->kind) {
-    case Kind::kBufferStore: return emit_store(static_cast<const BufferStoreNode*>(node));
-    case Kind::kFor: return emit_for(static_cast<const ForNode*>(node));
-    case Kind::kWhile: return emit_while(static_cast<const WhileNode*>(node));
-    case Kind::kIfThenElse: return emit_if(static_cast<const IfThenElseNode*>(node));
-    case Kind::kSeqStmt:
-      for (const Stmt& item : static_cast<const SeqStmtNode*>(node)->seq) emit(item);
-      return;
-    case Kind::kLetStmt: return emit_let_stmt(static_cast<const LetStmtNode*>(node));
-    case Kind::kAllocBuffer: return emit_alloc(static_cast<const AllocBufferNode*>(node));
-    case Kind::kDeclBuffer: return emit(static_cast<const DeclBufferNode*>(node)->body);
-    case Kind::kAttrStmt: return emit(static_cast<const AttrStmtNode*>(node)->body);
-    case Kind::kAssertStmt: return emit_assert(static_cast<const AssertStmtNode*>(node));
-    case Kind::kEvaluate: emit(static_cast<const EvaluateNode*>(node)->value); return;
-    default: throw InternalError("a {} was not lowered before code generation", info_of(*node)->name);
-  }
+  const auto refuse = [](const StmtNode* node) {
+    throw InternalError("a {} was not lowered before code generation", info_of(*node)->name);
+  };
+  by_kind(
+      stmt, [&](const BufferStoreNode* node) { emit_store(node); },
+      [&](const ForNode* node) { emit_for(node); }, [&](const WhileNode* node) { emit_while(node); },
+      [&](const IfThenElseNode* node) { emit_if(node); },
+      [&](const SeqStmtNode* node) {
+        for (const Stmt& item : node->seq) emit(item);
+      },
+      [&](const LetStmtNode* node) { emit_let_stmt(node); },
+      [&](const AllocBufferNode* node) { emit_alloc(node); },
+      [&](const DeclBufferNode* node) { emit(node->body); },
+      [&](const AttrStmtNode* node) { emit(node->body); },
+      [&](const AssertStmtNode* node) { emit_assert(node); },
+      [&](const EvaluateNode* node) { emit(node->value); }, [&](const BlockNode* node) { refuse(node); },
+      [&](const BlockRealizeNode* node) { refuse(node); });
 }
 
 void FunctionEmitter::emit_for(const ForNode* node) {

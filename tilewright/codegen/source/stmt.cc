@@ -7,6 +7,7 @@
 #include "tilewright/lower/common/surroundings.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/stmt.h"
 
 namespace tilewright::codegen {
 namespace {
@@ -57,32 +58,30 @@ void SourcePrinter::run_cleanups(size_t above) {
 }
 
 void SourcePrinter::stmt(const Stmt& s) {
-  const StmtNode* node = s.get();
-  switch (node->kind) {
-    case Kind::kBufferStore: return store(static_cast<const BufferStoreNode*>(node));
-    case Kind::kFor: return loop(static_cast<const ForNode*>(node));
-    case Kind::kWhile: return while_loop(static_cast<const WhileNode*>(node));
-    case Kind::kIfThenElse: return condition(static_cast<const IfThenElseNode*>(node), "");
-    case Kind::kSeqStmt:
-      for (const Stmt& item : static_cast<const SeqStmtNode*>(node)->seq) stmt(item);
-      return;
-    case Kind::kLetStmt: {
-      const auto* let = static_cast<const LetStmtNode*>(node);
-      define(let->var.get(), let->value);
-      return stmt(let->body);
-    }
-    case Kind::kAllocBuffer: return alloc(static_cast<const AllocBufferNode*>(node));
-    case Kind::kDeclBuffer: return stmt(static_cast<const DeclBufferNode*>(node)->body);
-    case Kind::kAttrStmt: return stmt(static_cast<const AttrStmtNode*>(node)->body);
-    case Kind::kAssertStmt: {
-      const auto* check = static_cast<const AssertStmtNode*>(node);
-      open("if (" + text(logical_not(check->condition)) + ") {");
-      fail("RuntimeError", check->message);
-      return close();
-    }
-    case Kind::kEvaluate: return evaluate(static_cast<const EvaluateNode*>(node)->value);
-    default: throw InternalError("a {} was not lowered before code generation", info_of(*node)->name);
-  }
+  const auto refuse = [](const StmtNode* node) {
+    throw InternalError("a {} was not lowered before code generation", info_of(*node)->name);
+  };
+  by_kind(
+      s, [&](const BufferStoreNode* node) { store(node); }, [&](const ForNode* node) { loop(node); },
+      [&](const WhileNode* node) { while_loop(node); },
+      [&](const IfThenElseNode* node) { condition(node, ""); },
+      [&](const SeqStmtNode* node) {
+        for (const Stmt& item : node->seq) stmt(item);
+      },
+      [&](const LetStmtNode* let) {
+        define(let->var.get(), let->value);
+        stmt(let->body);
+      },
+      [&](const AllocBufferNode* node) { alloc(node); },
+      [&](const DeclBufferNode* node) { stmt(node->body); },
+      [&](const AttrStmtNode* node) { stmt(node->body); },
+      [&](const AssertStmtNode* check) {
+        open("if (" + text(logical_not(check->condition)) + ") {");
+        fail("RuntimeError", check->message);
+        close();
+      },
+      [&](const EvaluateNode* node) { evaluate(node->value); }, [&](const BlockNode* node) { refuse(node); },
+      [&](const BlockRealizeNode* node) { refuse(node); });
 }
 
 void SourcePrinter::store(const BufferStoreNode* node) {

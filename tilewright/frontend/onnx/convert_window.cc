@@ -10,8 +10,8 @@ namespace tilewright::frontend::onnx {
 std::vector<int64_t> numbers_attr(const Node& node, std::string_view name, size_t count, int64_t otherwise) {
   const std::vector<int64_t> numbers = ints_attr(node, name, std::vector<int64_t>(count, otherwise));
   if (numbers.size() != count)
-    throw UserError("attribute \"{}\" has {} number{}, expected {}", name, numbers.size(),
-                    numbers.size() == 1 ? "" : "s", count);
+    throw UserError("attribute \"{}\" has {}, expected {}", name, count_text(numbers.size(), "number"),
+                    count);
   return numbers;
 }
 

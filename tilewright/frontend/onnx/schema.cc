@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tilewright/frontend/onnx/converter.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
 
@@ -20,10 +21,6 @@ const ConverterRow& row_of(const Node& node, int64_t opset) {
   throw UserError("the operator was introduced in opset {}, the model has opset {}", row->since, opset);
 }
 
-std::string counted(size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::string expected_number(size_t least, size_t most) {
   if (least == most) return fmt::format("{}", least);
   if (most == kAnyNumber) return fmt::format("at least {}", least);
@@ -33,7 +30,7 @@ std::string expected_number(size_t least, size_t most) {
 void check_inputs(const Node& node, const ConverterRow& row) {
   const size_t count = node.inputs.size();
   if (count < row.min_inputs || count > row.max_inputs)
-    throw UserError("{}, expected {}", counted(count, "input"),
+    throw UserError("{}, expected {}", count_text(count, "input"),
                     expected_number(row.min_inputs, row.max_inputs));
   const size_t num_required = row.max_inputs == kAnyNumber ? count : row.min_inputs;
   for (size_t n = 0; n < num_required; ++n) {
@@ -43,7 +40,7 @@ void check_inputs(const Node& node, const ConverterRow& row) {
 
 void check_outputs(const Node& node, const ConverterRow& row, const std::set<std::string>& used) {
   if (node.outputs.size() > row.max_outputs)
-    throw UserError("{}, expected {}", counted(node.outputs.size(), "output"),
+    throw UserError("{}, expected {}", count_text(node.outputs.size(), "output"),
                     expected_number(1, row.max_outputs));
   if (node.outputs[0].empty()) throw UserError("output 0 is left out, but is required");
   for (size_t n = row.num_computed; n < node.outputs.size(); ++n) {

@@ -9,12 +9,7 @@
 
 namespace tilewright::lower {
 
-bool is_stable(const PrimExpr& expr) {
-  return !arith::any_node(expr, [](const Object* node) {
-    if (const auto* call = ObjectRef(node).as<CallNode>()) return !is_pure(call->op);
-    return BufferLoadNode::classof(*node);
-  });
-}
+bool is_stable(const PrimExpr& expr) { return !arith::reads_memory(expr); }
 
 PrimExpr lane(const PrimExpr& vector, int64_t n) {
   if (vector->dtype.is_scalar()) return vector;

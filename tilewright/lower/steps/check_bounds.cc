@@ -23,6 +23,7 @@
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
 #include "tilewright/tir/op.h"
+#include "tilewright/tir/stmt.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::lower {
@@ -56,7 +57,7 @@ class Checker {
   Stmt branch(const IfThenElse& node);
   Stmt let(const LetStmt& node);
   Stmt attribute(const AttrStmt& node);
-  Stmt declaration(const DeclBuffer& node);
+  Stmt inner(const Stmt& node);
   void own(const Buffer& buffer);
   void sizes(const Buffer& buffer);
   void memory(const Buffer& buffer, const Span& span);
@@ -112,31 +113,39 @@ Stmt Checker::stmt(const Stmt& node) {
 
 // The statement with its inner statements checked; its own checks are in checks_.
 Stmt Checker::with_checks(const Stmt& node) {
-  if (const auto* list = node.as<SeqStmtNode>()) return sequence(list);
-  if (const auto* counted = node.as<ForNode>()) return loop(For(counted));
-  if (const auto* open = node.as<WhileNode>()) return while_loop(open);
-  if (const auto* choice = node.as<IfThenElseNode>()) return branch(IfThenElse(choice));
-  if (const auto* value = node.as<LetStmtNode>()) return let(LetStmt(value));
-  if (const auto* attr = node.as<AttrStmtNode>()) return attribute(AttrStmt(attr));
-  if (const auto* block = node.as<BlockRealizeNode>()) return realize(BlockRealize(block));
-  if (const auto* view = node.as<DeclBufferNode>()) return declaration(DeclBuffer(view));
-  if (const auto* alloc = node.as<AllocBufferNode>()) {
-    own(alloc->buffer);
-    sizes(alloc->buffer);
-    Stmt body = stmt(alloc->body);
-    return body == alloc->body ? node : with(AllocBuffer(alloc), [&](AllocBufferNode& n) { n.body = body; });
-  }
-  if (const auto* store = node.as<BufferStoreNode>()) {
-    expr(store->value, nullptr);
-    for (const PrimExpr& index : store->indices) this->index(index, nullptr);
-    if (store->predicate) expr(store->predicate, nullptr);
-    access(store->buffer, store->indices, store->predicate, nullptr, store->span);
-  } else if (const auto* evaluate = node.as<EvaluateNode>()) {
-    expr(evaluate->value, nullptr);
-  } else if (const auto* assertion = node.as<AssertStmtNode>()) {
-    expr(assertion->condition, nullptr);
-  }
-  return node;
+  return by_kind(
+      node, [&](const SeqStmtNode* list) { return sequence(list); },
+      [&](const ForNode* counted) { return loop(For(counted)); },
+      [&](const WhileNode* open) { return while_loop(open); },
+      [&](const IfThenElseNode* choice) { return branch(IfThenElse(choice)); },
+      [&](const LetStmtNode* value) { return let(LetStmt(value)); },
+      [&](const AttrStmtNode* attr) { return attribute(AttrStmt(attr)); },
+      [&](const BlockRealizeNode* block) { return realize(BlockRealize(block)); },
+      [&](const DeclBufferNode* view) {
+        sizes(view->buffer);
+        memory(view->buffer, place_);
+        return inner(node);
+      },
+      [&](const AllocBufferNode* alloc) {
+        own(alloc->buffer);
+        sizes(alloc->buffer);
+        return inner(node);
+      },
+      [&](const BufferStoreNode* store) {
+        expr(store->value, nullptr);
+        for (const PrimExpr& index : store->indices) this->index(index, nullptr);
+        if (store->predicate) expr(store->predicate, nullptr);
+        access(store->buffer, store->indices, store->predicate, nullptr, store->span);
+        return node;
+      },
+      [&](const auto*) {
+        for_each_part(node, [&](const PrimExpr& part) { expr(part, nullptr); }, [](const Stmt&) {});
+        return inner(node);
+      });
+}
+
+Stmt Checker::inner(const Stmt& node) {
+  return with_inner(node, [&](const Stmt& part) { return stmt(part); });
 }
 
 // An assertion holds in the statements that follow it.
@@ -213,8 +222,7 @@ Stmt Checker::let(const LetStmt& node) {
   const auto scope = analyzer_.enter();
   if (arith::is_index(node->value->dtype) && is_stable(node->value))
     analyzer_.require(equal(node->var, node->value));
-  Stmt body = stmt(node->body);
-  return body == node->body ? node : with(node, [&](LetStmtNode& n) { n.body = body; });
+  return inner(node);
 }
 
 Stmt Checker::attribute(const AttrStmt& node) {
@@ -227,15 +235,7 @@ Stmt Checker::attribute(const AttrStmt& node) {
   const auto scope = analyzer_.enter();
   if (is_loop && is_stable(node->value))
     analyzer_.bind(axis->var, make_range(make_const_int(node->value->dtype, 0), node->value));
-  Stmt body = stmt(node->body);
-  return body == node->body ? node : with(node, [&](AttrStmtNode& n) { n.body = body; });
-}
-
-Stmt Checker::declaration(const DeclBuffer& node) {
-  sizes(node->buffer);
-  memory(node->buffer, place_);
-  Stmt body = stmt(node->body);
-  return body == node->body ? node : with(node, [&](DeclBufferNode& n) { n.body = body; });
+  return inner(node);
 }
 
 void Checker::own(const Buffer& buffer) {

@@ -14,6 +14,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/step.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/stmt.h"
 
 namespace tilewright::lower {
 namespace {
@@ -146,42 +147,26 @@ class Values {
   }
 
   void visit(const Stmt& stmt, size_t sure_from) {
-    if (!stmt) return;
     has_shared_statements |= !seen_.insert(stmt.get()).second;
     path_.push_back(stmt.get());
     visit_inside(stmt, sure_from);
     path_.pop_back();
   }
   void visit_inside(const Stmt& stmt, size_t sure_from) {
-    const size_t perhaps = path_.size();
-    if (const auto* list = stmt.as<SeqStmtNode>()) {
-      for (const Stmt& item : list->seq) visit(item, sure_from);
-    } else if (const auto* loop = stmt.as<ForNode>()) {
-      meet(loop->min, sure_from);
-      meet(loop->extent, sure_from);
-      visit(loop->body, analysis::turns_at_least_once(loop->extent) ? sure_from : perhaps);
-    } else if (const auto* turn = stmt.as<WhileNode>()) {
-      meet(turn->condition, sure_from);
-      visit(turn->body, perhaps);
-    } else if (const auto* branch = stmt.as<IfThenElseNode>()) {
-      meet(branch->condition, sure_from);
-      visit(branch->then_case, perhaps);
-      visit(branch->else_case, perhaps);
-    } else if (const auto* let = stmt.as<LetStmtNode>()) {
-      meet(let->value, sure_from);
-      visit(let->body, sure_from);
-    } else if (const auto* store = stmt.as<BufferStoreNode>()) {
+    if (const auto* store = stmt.as<BufferStoreNode>()) {
       for (const PrimExpr& index : store->indices) meet(index, sure_from);
-      meet(store->value, sure_from);
-    } else if (const auto* evaluate = stmt.as<EvaluateNode>()) {
-      meet(evaluate->value, sure_from);
-    } else if (const auto* attr = stmt.as<AttrStmtNode>()) {
-      visit(attr->body, sure_from);
-    } else if (const auto* alloc = stmt.as<AllocBufferNode>()) {
-      visit(alloc->body, sure_from);
-    } else if (const auto* view = stmt.as<DeclBufferNode>()) {
-      visit(view->body, sure_from);
+      return meet(store->value, sure_from);
     }
+    const auto* loop = stmt.as<ForNode>();
+    const bool is_sure = loop ? analysis::turns_at_least_once(loop->extent) : runs_inner(stmt) == Runs::kOnce;
+    const size_t inner_from = is_sure ? sure_from : path_.size();
+    const bool keeps_values = is<AttrStmtNode>(stmt);
+    for_each_part(
+        stmt,
+        [&](const PrimExpr& part) {
+          if (!keeps_values) meet(part, sure_from);
+        },
+        [&](const Stmt& inner) { visit(inner, inner_from); });
   }
 
   // A named value counts as one use of the values inside it, however often it is used itself; some of those
@@ -236,18 +221,16 @@ PrimFunc common_subexpr_elim(const PrimFunc& func) {
       stmt = LetStmtNode::make(PrimExpr(self.children((*value)->expr.get())), (*value)->name, stmt);
     return stmt;
   };
-  // a buffer is not changed: shapes are not statements
-  const auto keep = [&](auto& self, const auto* node) {
-    using Node = std::remove_cvref_t<decltype(*node)>;
-    const Stmt body = self(node->body);
-    return finish(self, node, body == node->body ? Stmt(node) : with(node, [&](Node& n) { n.body = body; }));
-  };
   return with(func, [&](PrimFuncNode& n) {
     n.body = rewrite(
-        func->body, [&](auto& self, const AllocBufferNode* alloc) -> Stmt { return keep(self, alloc); },
-        [&](auto& self, const DeclBufferNode* view) -> Stmt { return keep(self, view); },
-        [&](auto& self, const AttrStmtNode* attr) -> Stmt { return keep(self, attr); },
-        [&](auto& self, const StmtNode* stmt) -> Stmt { return finish(self, stmt, self.children(stmt)); },
+        func->body,
+        [&](auto& self, const AttrStmtNode* attr) -> Stmt {
+          return finish(self, attr, with_inner(Stmt(attr), self));
+        },
+        // shapes of buffers are no parts: they stay
+        [&](auto& self, const StmtNode* stmt) -> Stmt {
+          return finish(self, stmt, with_parts(Stmt(stmt), self, self));
+        },
         [&](auto& self, const PrimExprNode* expr) -> PrimExpr {
           const Var name = values.name_of(expr);
           return name ? PrimExpr(name) : PrimExpr(self.children(expr));

@@ -6,6 +6,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/fold/evaluate_rows.h"
 #include "tilewright/support/error.h"
+#include "tilewright/tir/stmt.h"
 
 namespace tilewright::relax {
 namespace {
@@ -24,9 +25,8 @@ int64_t num_steps(const Object* root) {
           total = kUnknown;
         return false;
       },
-      [&](const tir::WhileNode*) {
-        total = kUnknown;
-        return false;
+      [&](const tir::StmtNode* stmt) {
+        if (tir::runs_inner(stmt) == tir::Runs::kOpen) total = kUnknown;
       });
   return total;
 }

@@ -5,6 +5,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
+#include "tilewright/tir/stmt.h"
 
 namespace tilewright::relax {
 namespace {
@@ -59,8 +60,8 @@ std::vector<const BlockNode*> blocks_of(const PrimFunc& func) {
   bool is_plain = true;
   walk(
       root->block->body, [&](const BlockNode* block) { blocks.push_back(block); },
-      [&](const WhileNode*) { is_plain = false; }, [&](const AttrStmtNode*) { is_plain = false; },
-      [&](const EvaluateNode*) { is_plain = false; },
+      [&](const AttrStmtNode*) { is_plain = false; }, [&](const EvaluateNode*) { is_plain = false; },
+      [&](const StmtNode* stmt) { is_plain &= runs_inner(stmt) != Runs::kOpen; },
       [&](const tir::CallNode* call) { is_plain &= is_pure(call->op); });
   return is_plain ? blocks : std::vector<const BlockNode*>{};
 }

@@ -4,6 +4,7 @@
 
 #include "tilewright/relax/build/copy_bindings.h"
 #include "tilewright/relax/graph/type_util.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::relax {
@@ -49,9 +50,8 @@ IRModule append_loss(const IRModule& module, const std::string& func_name, const
   const Expr outputs = builder.normalize(model.copied(func->body.as<SeqExprNode>()->body));
   std::vector<Expr> results = results_of(outputs);
   if (num_outputs < 1 || num_outputs > static_cast<int64_t>(std::min(results.size(), loss->params.size())))
-    throw UserError("append_loss: num_backbone_outputs is {}, but {} gives {} value{} and the loss takes {}",
-                    num_outputs, func_name, results.size(), results.size() == 1 ? "" : "s",
-                    loss->params.size());
+    throw UserError("append_loss: num_backbone_outputs is {}, but {} gives {} and the loss takes {}",
+                    num_outputs, func_name, count_text(results.size(), "value"), loss->params.size());
   const auto taken = static_cast<size_t>(num_outputs);
   for (size_t n = 0; n < loss->params.size(); ++n) {
     if (n >= taken) {

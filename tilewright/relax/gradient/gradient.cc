@@ -11,6 +11,7 @@
 #include "tilewright/relax/build/copy_bindings.h"
 #include "tilewright/relax/gradient/gradient_sweep.h"
 #include "tilewright/relax/memory/liveness.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::relax {
@@ -90,8 +91,8 @@ class Differentiator {
     const auto* tuple = type.as<TupleTypeNode>();
     const int64_t count = tuple ? static_cast<int64_t>(tuple->elements.size()) : 1;
     if (options_.target_index < 0 || options_.target_index >= count)
-      throw UserError(func_, "gradient: target_index is {}, but {} gives {} value{}", options_.target_index,
-                      options_.func_name, count, count == 1 ? "" : "s");
+      throw UserError(func_, "gradient: target_index is {}, but {} gives {}", options_.target_index,
+                      options_.func_name, count_text(count, "value"));
     const auto index = static_cast<size_t>(options_.target_index);
     const Type target = tuple ? tuple->elements[index] : type;
     const auto* tensor = target.as<TensorTypeNode>();

@@ -10,6 +10,7 @@
 #include "tilewright/relax/infer/purity.h"
 #include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::relax {
 namespace {
@@ -230,9 +231,8 @@ void GradientSweep::through_loop_program(Backward& backward, const Adjoint& grad
   const auto* many = type_of(result).as<TupleTypeNode>();
   const size_t count = many ? many->elements.size() : 1;
   if (count != num_inputs)
-    throw UserError(call, "gradient: \"{}\" gives {} tensor{}, but {} has {} input{}", name, count,
-                    count == 1 ? "" : "s", call->args[0].as<GlobalVarNode>()->name_hint, num_inputs,
-                    num_inputs == 1 ? "" : "s");
+    throw UserError(call, "gradient: \"{}\" gives {}, but {} has {}", name, count_text(count, "tensor"),
+                    call->args[0].as<GlobalVarNode>()->name_hint, count_text(num_inputs, "input"));
   for (size_t n = 0; n < num_inputs; ++n)
     backward.add(1, n, many ? Value{TupleGetItemNode::make(result, static_cast<int64_t>(n))} : Value{result});
 }

@@ -2,6 +2,7 @@
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/infer/op_util.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::relax {
@@ -157,8 +158,7 @@ Type infer_item(const TupleGetItemNode* item) {
   if (!tuple) throw UserError(item, "element {} of {}, which is not a tuple", item->index, type_text(type));
   const auto count = static_cast<int64_t>(tuple->elements.size());
   if (item->index < 0 || item->index >= count)
-    throw UserError(item, "element {} of a tuple with {} element{}", item->index, count,
-                    count == 1 ? "" : "s");
+    throw UserError(item, "element {} of a tuple with {}", item->index, count_text(count, "element"));
   return tuple->elements[static_cast<size_t>(item->index)];
 }
 
@@ -186,8 +186,8 @@ Type infer_result(const CallableTypeNode* callee, const std::vector<Type>& args,
                   std::string_view what) {
   if (callee->is_opaque) return callee->ret ? callee->ret : object_type();
   if (args.size() != callee->params.size())
-    throw UserError(where, "{}: {} argument{} given, expected {}", what, args.size(),
-                    args.size() == 1 ? "" : "s", callee->params.size());
+    throw UserError(where, "{}: {} given, expected {}", what, count_text(args.size(), "argument"),
+                    callee->params.size());
   Substitution dims;
   std::vector<const tir::VarNode*> params;
   for (size_t n = 0; n < args.size(); ++n) {

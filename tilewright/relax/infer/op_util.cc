@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tilewright/relax/graph/type_util.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/te/topi/broadcast.h"
 #include "tilewright/te/topi/elementwise.h"
 
@@ -28,7 +29,7 @@ void require_arg_count(const Call& call) {
     expected += " or more";
   else if (optional)
     expected += fmt::format(" to {}", most);
-  fail(call, "{} argument{} given, expected {} ({})", given, given == 1 ? "" : "s", expected, info->args);
+  fail(call, "{} given, expected {} ({})", count_text(given, "argument"), expected, info->args);
 }
 
 const TensorTypeNode* tensor_arg(const Call& call, size_t n) {
@@ -85,15 +86,15 @@ const PrimTypeNode* scalar_arg(const Call& call, size_t n) {
 void require_ndim(const Call& call, size_t n, int64_t ndim) {
   const TensorTypeNode* type = tensor_arg(call, n);
   if (type->ndim >= 0 && type->ndim != ndim)
-    fail(call, "{} is {} with {} dimension{}, expected {}", arg_name(call, n), short_text(type), type->ndim,
-         type->ndim == 1 ? "" : "s", ndim);
+    fail(call, "{} is {} with {}, expected {}", arg_name(call, n), short_text(type),
+         count_text(type->ndim, "dimension"), ndim);
 }
 
 std::string short_text(const TensorTypeNode* type) { return short_type(Type(type)); }
 
 int64_t normalize_axis(const Call& call, int64_t axis, int64_t ndim) {
   if (axis < -ndim || axis >= ndim)
-    fail(call, "axis {} is outside of a tensor with {} dimension{}", axis, ndim, ndim == 1 ? "" : "s");
+    fail(call, "axis {} is outside of a tensor with {}", axis, count_text(ndim, "dimension"));
   return axis < 0 ? axis + ndim : axis;
 }
 
@@ -123,6 +124,17 @@ std::vector<double> numbers_attr(const Call& call, std::string_view name, const 
   }
   if (numbers.size() != absent.size()) fail(call, "{} is not a list of {} numbers", name, absent.size());
   return numbers;
+}
+
+void require_indices(const Call& call, size_t n) {
+  const TensorTypeNode* indices = tensor_arg(call, n);
+  if (!indices->dtype.is_void() && !indices->dtype.is_integral())
+    fail(call, "{} is {}, expected integers", arg_name(call, n), short_text(indices));
+}
+
+TensorType tensor_type_like(const TensorTypeNode* x, DataType dtype) {
+  const Shape* shape = known_shape(x);
+  return shape ? tensor_type(*shape, dtype) : tensor_type_of_ndim(x->ndim, dtype);
 }
 
 void require_float(const Call& call, size_t n) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tilewright/relax/graph/type_util.h"
+#include "tilewright/runtime/device.h"
 
 namespace tilewright::relax {
 
@@ -22,8 +23,8 @@ inline constexpr std::string_view kVmAllocStorage = "relax.vm.alloc_storage";
 inline constexpr std::string_view kVmAllocTensor = "relax.vm.alloc_tensor";
 inline constexpr std::string_view kVmKillObject = "relax.vm.kill_object";
 
-/// The alignment in bytes of all memory of tensors.
-inline constexpr int64_t kMemoryAlignment = 64;
+/// All memory of tensors is aligned to so many bytes.
+inline constexpr int64_t kMemoryAlignment = runtime::kTensorAlignment;
 
 /// True for R.memory.alloc_storage and R.vm.alloc_storage.
 bool is_alloc_storage(std::string_view op_name);

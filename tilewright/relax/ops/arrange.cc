@@ -9,11 +9,6 @@
 namespace tilewright::relax {
 namespace {
 
-TensorType with_shape(const TensorTypeNode* x, DataType dtype) {
-  const Shape* shape = known_shape(x);
-  return shape ? tensor_type(*shape, dtype) : tensor_type_of_ndim(x->ndim, dtype);
-}
-
 // ---- stack, meshgrid
 
 struct AxisAttrs {
@@ -145,7 +140,7 @@ Type infer_eye(const Call& call, const EyeAttrs& attrs) {
 Type infer_eye_like(const Call& call, const EyeAttrs& attrs) {
   require_ndim(call, 0, 2);
   const TensorTypeNode* x = tensor_arg(call, 0);
-  return with_shape(x, attrs.dtype.is_void() ? x->dtype : attrs.dtype);
+  return tensor_type_like(x, attrs.dtype.is_void() ? x->dtype : attrs.dtype);
 }
 te::Tensor lower_eye(const LowerInput& in, const EyeAttrs& attrs) {
   return topi::eye(in.out_shape(), extent_imm(attrs.k), in.out_dtype());

@@ -1,6 +1,7 @@
 // Calls of loop programs and of functions of the run-time registry.
 #include "tilewright/relax/infer/infer.h"
 #include "tilewright/relax/infer/op_util.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::relax {
 namespace {
@@ -49,8 +50,8 @@ struct InplaceAttrs {
 void check_inplace(const Call& call, const InplaceAttrs& attrs, const std::vector<Type>& outputs,
                    const std::vector<Expr>& args) {
   if (attrs.inplace_indices.size() != outputs.size())
-    fail(call, "inplace_indices has {} numbers for {} output{}", attrs.inplace_indices.size(), outputs.size(),
-         outputs.size() == 1 ? "" : "s");
+    fail(call, "inplace_indices has {} numbers for {}", attrs.inplace_indices.size(),
+         count_text(outputs.size(), "output"));
   const size_t count = args.size();
   std::vector<bool> is_taken(count);
   for (size_t n = 0; n < outputs.size(); ++n) {
@@ -113,8 +114,8 @@ Type infer_closure(const Call& call) {
   if (!bound) fail(call, "args is {}, expected a tuple", type_text(type_of(call->args[1])));
   if (!callee || callee->is_opaque) return object_type();
   if (bound->elements.size() > callee->params.size())
-    fail(call, "{} arguments are bound, but the function has {} parameter{}", bound->elements.size(),
-         callee->params.size(), callee->params.size() == 1 ? "" : "s");
+    fail(call, "{} arguments are bound, but the function has {}", bound->elements.size(),
+         count_text(callee->params.size(), "parameter"));
   return type_with_bound(callee, bound->elements);
 }
 

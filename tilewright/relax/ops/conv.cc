@@ -107,8 +107,8 @@ Type infer_conv(const Call& call, const ConvAttrs<kSpatial>& attrs, Requirements
                batch = position(call, in, 'N', size);
   const PrimExpr &inputs = (*data)[channel], &outputs = (*weight)[position(call, kernel, 'O', size)];
   const PrimExpr expected = (*weight)[position(call, kernel, 'I', size)] * attrs.groups;
-  require.equal(inputs, expected, "data is {} with {} channels, weight is {} for {} channels in {} group{}",
-                *data, inputs, *weight, expected, attrs.groups, attrs.groups == 1 ? "" : "s");
+  require.equal(inputs, expected, "data is {} with {} channels, weight is {} for {} channels in {}", *data,
+                inputs, *weight, expected, count_text(attrs.groups, "group"));
   require.equal(tir::floormod(as_extent(outputs), attrs.groups), extent_imm(0),
                 "{} output channels do not divide into {} groups", outputs, attrs.groups);
   Shape result(size);

@@ -2,19 +2,10 @@
 // bucketize, searchsorted, multinomial_from_uniform.
 #include "tilewright/te/topi/gather.h"
 #include "tilewright/relax/infer/op_util.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::relax {
 namespace {
-
-void require_indices(const Call& call, size_t n) {
-  const TensorTypeNode* indices = tensor_arg(call, n);
-  if (!indices->dtype.is_void() && !indices->dtype.is_integral())
-    fail(call, "{} is {}, expected integers", arg_name(call, n), short_text(indices));
-}
-TensorType like(const TensorTypeNode* x, DataType dtype) {
-  const Shape* shape = known_shape(x);
-  return shape ? tensor_type(*shape, dtype) : tensor_type_of_ndim(x->ndim, dtype);
-}
 
 struct AxisAttrs {
   int64_t axis = 0;
@@ -34,7 +25,7 @@ Type infer_gather_elements(const Call& call, const AxisAttrs& attrs, Requirement
       require_lines(*at, *shape, axis, require);
     }
   }
-  return like(indices, x->dtype);
+  return tensor_type_like(indices, x->dtype);
 }
 te::Tensor lower_gather_elements(const LowerInput& in, const AxisAttrs& attrs) {
   return topi::gather_elements(in[0], in[1],
@@ -81,8 +72,8 @@ std::optional<Shape> places_of(const Call& call, size_t n, const TensorTypeNode*
   const std::vector<const TensorTypeNode*> indices = tensors_arg(call, n);
   if (indices.empty()) fail(call, "no indices are given");
   if (x->ndim >= 0 && static_cast<int64_t>(indices.size()) > x->ndim)
-    fail(call, "{} index tensors for {} with {} dimension{}", indices.size(), short_text(x), x->ndim,
-         x->ndim == 1 ? "" : "s");
+    fail(call, "{} index tensors for {} with {}", indices.size(), short_text(x),
+         count_text(x->ndim, "dimension"));
   std::optional<Shape> places = Shape{};
   for (size_t field = 0; field < indices.size(); ++field) {
     if (!indices[field]->dtype.is_void() && !indices[field]->dtype.is_integral())
@@ -172,7 +163,7 @@ struct BucketizeAttrs {
 Type infer_bucketize(const Call& call, const BucketizeAttrs& attrs) {
   require_ndim(call, 1, 1);
   common_dtype(call, 0, 1);
-  return like(tensor_arg(call, 0), attrs.out_int32 ? kInt32 : kInt64);
+  return tensor_type_like(tensor_arg(call, 0), attrs.out_int32 ? kInt32 : kInt64);
 }
 te::Tensor lower_bucketize(const LowerInput& in, const BucketizeAttrs& attrs) {
   return topi::searchsorted(in[1], in[0], attrs.right, in.out_dtype());
@@ -193,7 +184,7 @@ Type infer_searchsorted(const Call& call, const BucketizeAttrs& attrs, Requireme
                   *shape);
   if (sorted->ndim < 0)
     throw Unsupported(call, "{}: the number of dimensions of sorted_sequence is not known", name_of(call));
-  return like(x, attrs.out_int32 ? kInt32 : kInt64);
+  return tensor_type_like(x, attrs.out_int32 ? kInt32 : kInt64);
 }
 te::Tensor lower_searchsorted(const LowerInput& in, const BucketizeAttrs& attrs) {
   return topi::searchsorted(in[0], in[1], attrs.right, in.out_dtype());
@@ -212,7 +203,7 @@ Type infer_multinomial(const Call& call, const SampleAttrs& attrs, Requirements&
   const Shape *draws = known_shape(tensor_arg(call, 1)), *rows = known_shape(tensor_arg(call, 2));
   if (draws && rows)
     require.equal((*draws)[0], (*rows)[0], "uniform_sample is {}, but sample_indices is {}", *draws, *rows);
-  return like(tensor_arg(call, 1), attrs.dtype);
+  return tensor_type_like(tensor_arg(call, 1), attrs.dtype);
 }
 te::Tensor lower_multinomial(const LowerInput& in, const SampleAttrs& attrs) {
   return topi::multinomial(in[0], in[1], in[2], attrs.dtype);

@@ -1,6 +1,7 @@
 // Properties of a tensor at run time, as scalars; and checks that its elements are in a range, or are indices
 // of given dimensions.
 #include "tilewright/relax/infer/op_util.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::relax {
 namespace {
@@ -14,8 +15,7 @@ Type infer_of_axis(const Call& call) {
   const PrimExpr axis = scalar_arg(call, 1)->value;
   const auto* number = axis ? axis.as<IntImmNode>() : nullptr;
   if (number && x->ndim >= 0 && (number->value < 0 || number->value >= x->ndim))
-    fail(call, "axis {} is outside of a tensor with {} dimension{}", number->value, x->ndim,
-         x->ndim == 1 ? "" : "s");
+    fail(call, "axis {} is outside of a tensor with {}", number->value, count_text(x->ndim, "dimension"));
   return prim_type(kInt64);
 }
 

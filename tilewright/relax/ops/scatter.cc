@@ -5,11 +5,6 @@
 namespace tilewright::relax {
 namespace {
 
-void require_indices(const Call& call, size_t n) {
-  const TensorTypeNode* indices = tensor_arg(call, n);
-  if (!indices->dtype.is_void() && !indices->dtype.is_integral())
-    fail(call, "{} is {}, expected integers", arg_name(call, n), short_text(indices));
-}
 void require_reduction(const Call& call, const std::string& reduction) {
   for (const char* known : {"update", "add", "mul", "mean", "max", "min"}) {
     if (reduction == known) return;

@@ -4,11 +4,6 @@
 namespace tilewright::relax {
 namespace {
 
-TensorType same_shape(const TensorTypeNode* x, DataType dtype) {
-  const Shape* shape = known_shape(x);
-  return shape ? tensor_type(*shape, dtype) : tensor_type_of_ndim(x->ndim, dtype);
-}
-
 void require_index_dtype(const Call& call, DataType dtype) {
   if (dtype != kInt32 && dtype != kInt64) fail(call, "dtype is {}, expected int32 or int64", dtype.str());
 }
@@ -24,7 +19,7 @@ struct SortAttrs {
 Type infer_sort(const Call& call, const SortAttrs& attrs) {
   const TensorTypeNode* x = tensor_arg(call, 0);
   if (x->ndim >= 0) normalize_axis(call, attrs.axis, x->ndim);
-  return same_shape(x, x->dtype);
+  return tensor_type_like(x, x->dtype);
 }
 
 struct ArgsortAttrs : SortAttrs {
@@ -37,7 +32,7 @@ struct ArgsortAttrs : SortAttrs {
 Type infer_argsort(const Call& call, const ArgsortAttrs& attrs) {
   require_index_dtype(call, attrs.dtype);
   infer_sort(call, attrs);
-  return same_shape(tensor_arg(call, 0), attrs.dtype);
+  return tensor_type_like(tensor_arg(call, 0), attrs.dtype);
 }
 
 struct TopkAttrs {

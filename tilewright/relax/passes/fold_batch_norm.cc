@@ -83,12 +83,7 @@ bool is_per_channel(const Expr& value, const Linear& linear) {
 
 class Folding {
  public:
-  explicit Folding(const Function& func) {
-    walk(
-        func->body, [&](const VarNode* var) { ++num_uses_[var]; },
-        [&](const DataflowVarNode* var) { ++num_uses_[var]; },
-        [&](const BindingNode* binding) { --num_uses_[binding->var.get()]; });  // visited, too
-  }
+  explicit Folding(const Function& func) : num_uses_(count_uses(func)) {}
 
   /// Forgets values of earlier blocks: they may use variables that are not visible in the next one.
   void begin_block() {
@@ -103,7 +98,7 @@ class Folding {
       if (found == norms_.end()) return value;
       const CallNode* norm = found->second.get();
       if (item->index > 0) return norm->args[static_cast<size_t>(item->index) + 2];
-      return normalized(var, norm, num_uses_[item->tuple.get()] == 1);
+      return normalized(var, norm, num_uses_[item->tuple.as<VarBaseNode>()] == 1);
     }
     const auto* call = value.as<CallNode>();
     if (!call) return value;
@@ -143,7 +138,7 @@ class Folding {
   // The linear operator that `expr` is, if it has no other use.
   const Linear* foldable(const Expr& expr) const {
     auto found = linears_.find(expr.get());
-    auto uses = num_uses_.find(expr.get());
+    auto uses = num_uses_.find(expr.as<VarBaseNode>());
     return found != linears_.end() && uses->second == 1 ? &found->second : nullptr;
   }
 
@@ -214,7 +209,7 @@ class Folding {
     return linear.bias ? add(call, linear.bias) : call;
   }
 
-  std::unordered_map<const Object*, int> num_uses_;
+  NumUses num_uses_;
   std::unordered_map<const Object*, Linear> linears_;
   std::unordered_map<const Object*, Call> norms_;
 };

@@ -103,12 +103,7 @@ void swap_last(const runtime::Tensor& from, runtime::Tensor& to, int64_t rows, i
 
 class Attentions {
  public:
-  Attentions(const Function& func, const Options& options) : options_(options) {
-    walk(
-        func->body, [&](const VarNode* var) { ++num_uses_[var]; },
-        [&](const DataflowVarNode* var) { ++num_uses_[var]; },
-        [&](const BindingNode* binding) { --num_uses_[binding->var.get()]; });  // visited, too
-  }
+  Attentions(const Function& func, const Options& options) : options_(options), num_uses_(count_uses(func)) {}
 
   void begin_block() {
     calls_.clear();
@@ -135,7 +130,7 @@ class Attentions {
   }
   // The same if it has no other use.
   const CallNode* own_call_of(const Expr& value) const {
-    const auto uses = num_uses_.find(value.get());
+    const auto uses = num_uses_.find(value.as<VarBaseNode>());
     return uses != num_uses_.end() && uses->second == 1 ? call_of(value) : nullptr;
   }
 
@@ -350,7 +345,7 @@ class Attentions {
   // A permute of an attention without other uses becomes part of it.
   Expr permuted(const CallNode* call, const Expr& value) const {
     const auto found = fused_.find(call->args[0].get());
-    const auto uses = num_uses_.find(call->args[0].get());
+    const auto uses = num_uses_.find(call->args[0].as<VarBaseNode>());
     if (found == fused_.end() || uses == num_uses_.end() || uses->second != 1) return value;
     const Call attention = ir::ref_as<CallNode>(found->second);
     const std::string subscripts = attention->attrs.get_string("subscripts", "");
@@ -363,8 +358,8 @@ class Attentions {
   }
 
   const Options options_;
-  std::unordered_map<const Object*, int> num_uses_;
-  std::unordered_map<const Object*, Call> calls_;  // calls of the block, by variable
+  NumUses num_uses_;
+  std::unordered_map<const Object*, Call> calls_;  // of the block, by the variables bound to them
   std::unordered_map<const Object*, Expr> fused_;  // attentions
   std::unordered_map<const Object*, Expr> masks_;  // permuted masks, by constant
 };

@@ -15,6 +15,7 @@
 #include "tilewright/relax/build/copy_bindings.h"
 #include "tilewright/relax/infer/op.h"
 #include "tilewright/relax/pass.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::relax {
@@ -47,8 +48,8 @@ class Lifter {
     const int64_t num_inputs = func->attrs.get_int("num_input", 0);
     const auto num_params = static_cast<int64_t>(func->params.size());
     if (num_inputs < 0 || num_inputs > num_params)
-      throw UserError(func, "num_input is {}, but {} has {} parameter{}", num_inputs, name_, num_params,
-                      num_params == 1 ? "" : "s");
+      throw UserError(func, "num_input is {}, but {} has {}", num_inputs, name_,
+                      count_text(num_params, "parameter"));
     weights_.assign(func->params.begin() + num_inputs, func->params.end());
     inputs_.assign(func->params.begin(), func->params.begin() + num_inputs);
     find_lifted();

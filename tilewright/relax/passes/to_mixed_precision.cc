@@ -26,6 +26,7 @@
 #include "tilewright/relax/pass.h"
 #include "tilewright/relax/passes/mixed_precision_ops.h"
 #include "tilewright/relax/products/mixed_precision.h"
+#include "tilewright/support/one_of.h"
 #include "tilewright/support/small_float.h"
 
 namespace tilewright::relax {
@@ -49,14 +50,6 @@ struct Options {
 
 enum class Choice { kAlways, kFollow, kArithmetic, kNever };
 enum class Wanted { kLow, kHigh, kEither };
-
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-template <size_t N>
-bool contains(const std::string_view (&names)[N], std::string_view name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
 
 void check(const Options& options) {
   if (!is_small_float(options.dtype) || options.dtype.bits != 16)
@@ -113,13 +106,13 @@ class MixedPrecision {
     const auto* call = value.as<CallNode>();
     const std::string_view name = call ? op_name(call) : std::string_view();
     if (is_kept_ && call && (name.starts_with("relax.nn.attention") || (*is_kept_)(Call(call))))
-      return Choice::kNever;  // attention in blocks of queries computes in float32
-    if (contains(options_.never, name)) return Choice::kNever;
-    if (contains(options_.always, name)) return has_float32(call) ? Choice::kAlways : Choice::kNever;
-    if (contains(options_.follow, name)) return Choice::kFollow;
-    if (contains(kAlwaysOps, name)) return has_float32(call) ? Choice::kAlways : Choice::kNever;
-    if (contains(kMoves, name)) return Choice::kFollow;
-    if (!contains(kArithmeticOps, name)) return Choice::kNever;
+      return Choice::kNever;  // blocks of queries are computed in float32
+    if (is_one_of(name, options_.never)) return Choice::kNever;
+    if (is_one_of(name, options_.always)) return has_float32(call) ? Choice::kAlways : Choice::kNever;
+    if (is_one_of(name, options_.follow)) return Choice::kFollow;
+    if (is_one_of(name, kAlwaysOps)) return has_float32(call) ? Choice::kAlways : Choice::kNever;
+    if (is_one_of(name, kMoves)) return Choice::kFollow;
+    if (!is_one_of(name, kArithmeticOps)) return Choice::kNever;
     return is_kept_ ? Choice::kArithmetic : Choice::kFollow;
   }
 
@@ -206,7 +199,7 @@ class MixedPrecision {
   std::vector<Var> low_params(const std::vector<Var>& params) {
     std::vector<Var> result;
     for (const Var& param : params) {
-      const bool is_wanted = contains(options_.low_inputs, param->name_hint) && is_float32(param->type);
+      const bool is_wanted = is_one_of(param->name_hint, options_.low_inputs) && is_float32(param->type);
       if (!is_wanted || !is<TensorTypeNode>(param->type)) {
         result.push_back(param);
         continue;

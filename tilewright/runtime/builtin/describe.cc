@@ -4,6 +4,7 @@
 
 #include "tilewright/runtime/builtin/builtin.h"
 #include "tilewright/runtime/builtin/elements.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::runtime::builtin {
@@ -12,8 +13,8 @@ namespace {
 size_t dimension(Args args, const Tensor& tensor, std::string_view what) {
   const int64_t axis = args[1].as_int();
   if (axis < 0 || axis >= tensor.ndim())
-    throw UserError("{}: axis {} is outside of a tensor with {} dimension{}", what, axis, tensor.ndim(),
-                    tensor.ndim() == 1 ? "" : "s");
+    throw UserError("{}: axis {} is outside of a tensor with {}", what, axis,
+                    count_text(tensor.ndim(), "dimension"));
   return static_cast<size_t>(axis);
 }
 Value shape_i(Args args) {

@@ -6,42 +6,24 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/stmt.h"
 
 namespace tilewright::schedule {
 
+namespace {
+bool is_loop_or_block(const Stmt& stmt) { return is<ForNode>(stmt) || is<BlockRealizeNode>(stmt); }
+}  // namespace
+
 void for_each_scope_stmt(const Stmt& stmt, const std::function<void(const Stmt&)>& visit) {
   if (!stmt) return;
-  if (is<ForNode>(stmt) || is<BlockRealizeNode>(stmt)) return visit(stmt);
-  if (const auto* list = stmt.as<SeqStmtNode>()) {
-    for (const Stmt& item : list->seq) for_each_scope_stmt(item, visit);
-  } else if (const auto* branch = stmt.as<IfThenElseNode>()) {
-    for_each_scope_stmt(branch->then_case, visit);
-    for_each_scope_stmt(branch->else_case, visit);
-  } else if (const auto* let = stmt.as<LetStmtNode>())
-    for_each_scope_stmt(let->body, visit);
-  else if (const auto* turn = stmt.as<WhileNode>())
-    for_each_scope_stmt(turn->body, visit);
-  else if (const auto* attr = stmt.as<AttrStmtNode>())
-    for_each_scope_stmt(attr->body, visit);
-  else if (const auto* alloc = stmt.as<AllocBufferNode>())
-    for_each_scope_stmt(alloc->body, visit);
-  else if (const auto* decl = stmt.as<DeclBufferNode>())
-    for_each_scope_stmt(decl->body, visit);
+  if (is_loop_or_block(stmt)) return visit(stmt);
+  for_each_inner(stmt, [&](const Stmt& inner) { for_each_scope_stmt(inner, visit); });
 }
-
-namespace {
-// `node` with its body replaced, `node` itself if the body is the same, null if the body has gone.
-template <class N>
-Stmt with_body(const N* node, const Stmt& body) {
-  if (!body) return nullptr;
-  if (body == node->body) return Stmt(node);
-  return with(node, [&](N& changed) { changed.body = body; });
-}
-}  // namespace
 
 Stmt replace_scope_stmt(const Stmt& stmt, const Stmt& before, const Stmt& after) {
   if (!stmt) return stmt;
   if (stmt == before) return after;
+  if (is_loop_or_block(stmt)) return stmt;
   auto inside = [&](const Stmt& body) { return replace_scope_stmt(body, before, after); };
   if (const auto* list = stmt.as<SeqStmtNode>()) {
     // most often one of the items itself: a list may have hundreds, and a step changes one
@@ -66,12 +48,13 @@ Stmt replace_scope_stmt(const Stmt& stmt, const Stmt& before, const Stmt& after)
     if (!then_case) then_case = seq({});
     return with(branch, [&](IfThenElseNode& n) { n.then_case = then_case, n.else_case = else_case; });
   }
-  if (const auto* let = stmt.as<LetStmtNode>()) return with_body(let, inside(let->body));
-  if (const auto* turn = stmt.as<WhileNode>()) return with_body(turn, inside(turn->body));
-  if (const auto* attr = stmt.as<AttrStmtNode>()) return with_body(attr, inside(attr->body));
-  if (const auto* alloc = stmt.as<AllocBufferNode>()) return with_body(alloc, inside(alloc->body));
-  if (const auto* decl = stmt.as<DeclBufferNode>()) return with_body(decl, inside(decl->body));
-  return stmt;
+  bool has_gone = false;
+  Stmt changed = with_inner(stmt, [&](const Stmt& inner) {
+    Stmt now = inside(inner);
+    has_gone |= !now;
+    return now;
+  });
+  return has_gone ? Stmt() : changed;
 }
 
 namespace {
@@ -138,9 +121,7 @@ Uses uses_of(const Stmt& stmt) {
   return uses;
 }
 
-bool is_loop_or_block(const Stmt& stmt) { return is<ForNode>(stmt) || is<BlockRealizeNode>(stmt); }
-
-// True if statements outside of its loops and blocks may use memory.
+// Whether statements outside of its loops and blocks may use memory.
 bool has_bare_code(const Stmt& stmt) {
   const auto* list = stmt.as<SeqStmtNode>();
   if (!list) return stmt && !is_loop_or_block(stmt);

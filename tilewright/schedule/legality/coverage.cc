@@ -4,6 +4,7 @@
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/legality/block_checks.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/stmt.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -11,28 +12,18 @@ namespace {
 // Adds the conditions on the way from `stmt` down to the loop or block `target`; false: it is not there.
 bool add_conditions(const Stmt& stmt, const Object* target, std::vector<PrimExpr>* conditions) {
   if (stmt.get() == target) return true;
-  if (const auto* list = stmt.as<SeqStmtNode>()) {
-    return std::any_of(list->seq.begin(), list->seq.end(),
-                       [&](const Stmt& item) { return add_conditions(item, target, conditions); });
-  }
-  if (const auto* let = stmt.as<LetStmtNode>()) return add_conditions(let->body, target, conditions);
-  if (const auto* attr = stmt.as<AttrStmtNode>()) return add_conditions(attr->body, target, conditions);
-  if (const auto* alloc = stmt.as<AllocBufferNode>()) return add_conditions(alloc->body, target, conditions);
-  if (const auto* view = stmt.as<DeclBufferNode>()) return add_conditions(view->body, target, conditions);
-  if (const auto* loop = stmt.as<WhileNode>()) {
-    if (!add_conditions(loop->body, target, conditions)) return false;
-    conditions->push_back(make_var("perhaps", kBoolType));
-    return true;
-  }
-  const auto* branch = stmt.as<IfThenElseNode>();
-  if (!branch) return false;
-  if (add_conditions(branch->then_case, target, conditions)) {
-    conditions->push_back(branch->condition);
-    return true;
-  }
-  if (!branch->else_case || !add_conditions(branch->else_case, target, conditions)) return false;
-  conditions->push_back(NotNode::make(branch->condition));
-  return true;
+  if (is<ForNode>(stmt) || is<BlockRealizeNode>(stmt)) return false;
+  bool is_inside = false;
+  for_each_inner(stmt, [&](const Stmt& inner) {
+    if (is_inside || !add_conditions(inner, target, conditions)) return;
+    is_inside = true;
+    if (const auto* branch = stmt.as<IfThenElseNode>())
+      conditions->push_back(inner == branch->then_case ? branch->condition
+                                                       : NotNode::make(branch->condition));
+    else if (runs_inner(stmt) != Runs::kOnce)
+      conditions->push_back(make_var("perhaps", kBoolType));
+  });
+  return is_inside;
 }
 
 // All conditions inside of `outer` under which the statement `id` is reached; its own predicate is left out.

@@ -1,4 +1,5 @@
 // annotate_buffer_access: a block says itself which region of a buffer it accesses.
+#include "tilewright/analysis/block_info.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/core/primitive.h"
@@ -41,11 +42,9 @@ void note(AttrMap& annotations, const std::string& key, int64_t index) {
 
 // Conditions may keep accesses inside of the region: of such blocks the user knows more.
 bool has_conditions(const BlockNode* block) {
-  bool found = false;
-  walk(
-      block->body, [&](const IfThenElseNode*) { found = true; }, [&](const SelectNode*) { found = true; },
-      [&](const BlockRealizeNode*) { found = true; },
-      [&](const CallNode* call) { found |= is_if_then_else(call); });
+  bool found =
+      analysis::has_conditional_statements(block->body) || analysis::has_conditional_values(block->body);
+  walk(block->body, [&](const BlockRealizeNode*) { found = true; });
   return found;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tilewright/schedule/core/primitive.h"
+#include "tilewright/tir/arithmetic.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -18,8 +19,6 @@ struct Args {
   }
 };
 
-int64_t floor_div(int64_t a, int64_t b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }
-
 // Nothing if the result is no 64-bit integer.
 std::optional<int64_t> calculated(const std::string& operation, int64_t a, int64_t b) {
   int64_t result = 0;
@@ -27,8 +26,8 @@ std::optional<int64_t> calculated(const std::string& operation, int64_t a, int64
   if (operation == "-" && !__builtin_sub_overflow(a, b, &result)) return result;
   if (operation == "*" && !__builtin_mul_overflow(a, b, &result)) return result;
   const bool is_whole = b != 0 && (b != -1 || a != INT64_MIN);
-  if (operation == "//" && is_whole) return floor_div(a, b);
-  if (operation == "%" && is_whole) return a - floor_div(a, b) * b;
+  if (operation == "//" && is_whole) return floordiv_int(a, b);
+  if (operation == "%" && is_whole) return floormod_int(a, b);
   if (operation == "min") return std::min(a, b);
   if (operation == "max") return std::max(a, b);
   return std::nullopt;

@@ -2,6 +2,7 @@
 #include "tilewright/analysis/regions.h"
 #include "tilewright/analysis/verify.h"
 #include "tilewright/arith/int_set.h"
+#include "tilewright/arith/iter_parse.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
@@ -71,14 +72,6 @@ void require_once(const State& state, NodeId block, const std::vector<NodeId>& i
                  state.node(block).name, map.reason);
 }
 
-void conjuncts(const PrimExpr& condition, std::vector<PrimExpr>* parts) {
-  if (const auto* both = condition.as<AndNode>()) {
-    conjuncts(both->a, parts);
-    conjuncts(both->b, parts);
-  } else
-    parts->push_back(condition);
-}
-
 // The values of an axis for which `parts` hold, if that is exactly an interval of constants.
 std::optional<std::pair<int64_t, int64_t>> exact_interval(const IterVar& axis,
                                                           const std::vector<PrimExpr>& parts) {
@@ -122,8 +115,7 @@ struct Shrunk {
 Shrunk shrink(const State& state, NodeId block, const std::vector<NodeId>& inner, const PrimExpr& condition) {
   const BlockRealizeNode* realize = state.node(block).realize();
   Shrunk result;
-  std::vector<PrimExpr> parts;
-  conjuncts(condition, &parts);
+  std::vector<PrimExpr> parts = arith::conjuncts(condition);
   for (size_t n = 0; n < realize->iter_values.size(); ++n) {
     const IterVar& axis = realize->block->iter_vars[n];
     const auto* var = realize->iter_values[n].as<VarNode>();

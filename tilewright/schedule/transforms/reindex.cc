@@ -1,5 +1,6 @@
 #include "tilewright/schedule/transforms/reindex.h"
 
+#include "tilewright/analysis/block_info.h"
 #include "tilewright/analysis/regions.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
@@ -60,12 +61,7 @@ void require_unconditional(const State& state, const ReindexArgs& args,
                            const std::vector<PrimExpr>& indices) {
   const BlockRealizeNode* realize = state.node(args.block).realize();
   if (!args.is_read) {
-    bool has_condition = false;
-    walk(
-        realize->block->body, [&](const IfThenElseNode*) { has_condition = true; },
-        [&](const WhileNode*) { has_condition = true; },
-        [&](const BlockRealizeNode* inner) { has_condition |= !is_one(inner->predicate); });
-    if (has_condition)
+    if (analysis::has_conditional_statements(realize->block->body))
       throw refuse(state, args.block, "block {} writes {} only under a condition", realize->block->name_hint,
                    args.buffer->name);
     return;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
 
@@ -45,8 +46,8 @@ std::vector<const Arg*> Args::rest(size_t index) {
 void Args::done() const {
   for (const Arg& arg : positional) {
     if (!arg.used)
-      throw UserError(span_of(arg), "{} takes {} argument{}, found {}", function, num_positions_,
-                      num_positions_ == 1 ? "" : "s", positional.size());
+      throw UserError(span_of(arg), "{} takes {}, found {}", function, count_text(num_positions_, "argument"),
+                      positional.size());
   }
   for (const Arg& arg : keywords) {
     if (arg.used) continue;

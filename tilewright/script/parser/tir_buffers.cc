@@ -1,4 +1,5 @@
 // Buffers: T.Buffer, T.match_buffer, and the three ways to allocate.
+#include "tilewright/runtime/device.h"
 #include "tilewright/script/parser/regions.h"
 #include "tilewright/script/parser/tir_functions.h"
 #include "tilewright/support/count_text.h"
@@ -83,12 +84,12 @@ Buffer buffer_from_args(Parser& parser, Args& args, size_t first, std::string na
   std::string scope = defaults ? defaults->scope() : "global";
   if (const Arg* arg = args.find(first + 5, "scope"); arg && !arg->value.is_none())
     scope = parser.to_string(arg->value, arg->place, "scope");
-  int64_t align = 64, offset_factor = 0;
+  int64_t align = runtime::kTensorAlignment, offset_factor = 0;
   if (const Arg* arg = args.find(first + 6, "align")) align = parser.to_int(arg->value, arg->place, "align");
   if (const Arg* arg = args.find(first + 7, "offset_factor"))
     offset_factor = parser.to_int(arg->value, arg->place, "offset_factor");
-  if (align <= 0) align = 64;
-  // an offset of 0 means no offset; but with a factor, no offset would mean any multiple of it
+  if (align <= 0) align = runtime::kTensorAlignment;
+  // an offset of 0 is none; with a factor none would be any multiple of it
   if (offset_factor == 0 && elem_offset && is_zero(elem_offset)) elem_offset = nullptr;
   if (const Arg* arg = args.find(first + 8, args.keyword("type") ? "type" : "buffer_type");
       arg && !arg->value.is_none()) {

@@ -1,5 +1,6 @@
 // Calls of the operators of tir/op.h: converts arguments to expressions and determines the result's dtype.
 #include "tilewright/script/parser/tir_functions.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/tir/tensor_argument.h"
 
 namespace tilewright::script {
@@ -85,8 +86,8 @@ Value call_builtin(Parser& parser, const BuiltinOp& op, Args& args) {
   std::vector<const Arg*> given = args.rest(first);
   args.done();
   if (op.num_args >= 0 && given.size() != static_cast<size_t>(op.num_args))
-    throw UserError(args.span, "{} takes {} argument{}, found {}", args.function, op.num_args,
-                    op.num_args == 1 ? "" : "s", given.size());
+    throw UserError(args.span, "{} takes {}, found {}", args.function, count_text(op.num_args, "argument"),
+                    given.size());
   std::vector<PrimExpr> operands = operands_of(parser, op, given);
   if (op.name == "if_then_else") operands[0] = parser.to_bool(given[0]->value, given[0]->place);
   if (op.name == "address_of" && !is<BufferLoadNode>(operands[0]))

@@ -1,5 +1,6 @@
 // for i in range(...), T.grid(...), T.serial(...), T.thread_binding(...)
 #include "tilewright/script/parser/tir_parser.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/tir/range_end.h"
 
 namespace tilewright::script {
@@ -65,8 +66,8 @@ void TirParser::parse_grid(const ast::Stmt* stmt, Args& args) {
   const std::vector<const Arg*> extents = args.rest(0);
   args.done();
   if (extents.size() != targets.size())
-    throw UserError(parser_.span(target), "{} loop variable{} for {} loop{}", targets.size(),
-                    targets.size() == 1 ? "" : "s", extents.size(), extents.size() == 1 ? "" : "s");
+    throw UserError(parser_.span(target), "{} for {}", count_text(targets.size(), "loop variable"),
+                    count_text(extents.size(), "loop"));
   std::vector<std::pair<tir::Var, LoopInfo>> loops;
   FrameGuard frame(&parser_.names);
   for (size_t n = 0; n < extents.size(); ++n) {

@@ -160,6 +160,15 @@ void TirPrinter::match_buffer(const MatchBufferRegionNode* match) {
   w_.end_line();
 }
 
+// A block outside of its place: as if its axes took their own names.
+void TirPrinter::block_alone(const BlockNode* node) {
+  std::vector<PrimExpr> values;
+  for (const IterVar& axis : node->iter_vars)
+    values.push_back(make_var(axis->var->name_hint, axis->var->dtype));
+  made_.push_back(BlockRealizeNode::make(std::move(values), PrimExpr(bool_imm(true)), Block(node)));
+  block(static_cast<const BlockRealizeNode*>(made_.back().get()));
+}
+
 void TirPrinter::block_inside(const BlockNode* block) {
   regions("reads", block->reads);
   regions("writes", block->writes);

@@ -1,7 +1,8 @@
 // @T.prim_func: the signature, buffers of parameters, attributes, the root block.
-#include "tilewright/ir/walk.h"
-
 #include <fmt/format.h>
+
+#include "tilewright/ir/walk.h"
+#include "tilewright/runtime/device.h"
 #include "tilewright/script/printer/tir_printer.h"
 #include "tilewright/tir/builder.h"
 
@@ -15,7 +16,8 @@ bool is_simple(const BufferNode* buffer) {
     if (!is<IntImmNode>(extent)) return false;
   }
   return buffer->strides.empty() && !buffer->elem_offset && buffer->scope() == "global" &&
-         buffer->data_alignment == 64 && buffer->offset_factor == 0 && buffer->axis_separators.empty();
+         buffer->data_alignment == runtime::kTensorAlignment && buffer->offset_factor == 0 &&
+         buffer->axis_separators.empty();
 }
 
 std::string dtype_name(DataType dtype, const std::string& prefix) { return prefix + dtype.str(); }
@@ -73,7 +75,8 @@ void TirPrinter::buffer_call(const BufferNode* buffer, std::string_view function
     w_.expr(buffer->elem_offset);
   }
   if (!with_data && buffer->scope() != "global") out += ", scope=" + quoted(buffer->scope());
-  if (buffer->data_alignment != 64) out += fmt::format(", align={}", buffer->data_alignment);
+  if (buffer->data_alignment != runtime::kTensorAlignment)
+    out += fmt::format(", align={}", buffer->data_alignment);
   if (buffer->offset_factor != 0) out += fmt::format(", offset_factor={}", buffer->offset_factor);
   if (!buffer->axis_separators.empty())
     out += fmt::format(", axis_separators=[{}]", fmt::join(buffer->axis_separators, ", "));

@@ -42,6 +42,7 @@ class TirPrinter {
   std::string pointer_text(const tir::VarNode* var);
   // tir_block.cc
   void block(const tir::BlockRealizeNode* realize);
+  void block_alone(const tir::BlockNode* block);
   void block_inside(const tir::BlockNode* block);
   void axes(const tir::BlockRealizeNode* realize);
   void axis(const tir::IterVar& axis, const tir::PrimExpr& value);
@@ -50,8 +51,11 @@ class TirPrinter {
   void allocations(const std::vector<tir::Buffer>& buffers);
   void match_buffer(const tir::MatchBufferRegionNode* match);
   // tir_stmt.cc
+  template <class Write>
+  void line(const tir::StmtNode* stmt, Write&& write);
   void loops(const tir::ForNode* loop);
   void one_loop(const tir::ForNode* loop);
+  void while_loop(const tir::WhileNode* loop);
   void branch(const tir::IfThenElseNode* stmt);
   void let(const tir::LetStmtNode* let, bool is_last);
   void attr(const tir::AttrStmtNode* attr, bool is_last);

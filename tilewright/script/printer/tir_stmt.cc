@@ -3,6 +3,8 @@
 #include "tilewright/script/printer/tir_printer.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/range_end.h"
+#include "tilewright/tir/stmt.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::script {
 using namespace tir;
@@ -14,12 +16,11 @@ bool is_plain(const ForNode* loop) {
          loop->thread_tag.empty();
 }
 
-bool uses_any(const PrimExpr& expr, const std::vector<const ForNode*>& loops) {
-  bool found = false;
-  walk(expr, [&](const VarNode* var) {
-    for (const ForNode* loop : loops) found = found || loop->loop_var.get() == var;
+bool uses_one_of(const PrimExpr& expr, const std::vector<const ForNode*>& loops) {
+  return tir::uses_any(expr, [&](const VarNode* var) {
+    return std::any_of(loops.begin(), loops.end(),
+                       [&](const ForNode* loop) { return loop->loop_var.get() == var; });
   });
-  return found;
 }
 
 bool calls(const PrimExpr& expr, std::string_view op_name) {
@@ -37,51 +38,52 @@ void TirPrinter::scope(const Stmt& body) {
 }
 
 void TirPrinter::statement(const Stmt& stmt, bool is_last) {
-  if (const auto* list = stmt.as<SeqStmtNode>()) {
-    for (size_t n = 0; n < list->seq.size(); ++n)
-      statement(list->seq[n], is_last && n + 1 == list->seq.size());
-    return;
-  }
-  if (const auto* node = stmt.as<ForNode>()) return loops(node);
-  if (const auto* node = stmt.as<BlockRealizeNode>()) return block(node);
-  if (const auto* node = stmt.as<IfThenElseNode>()) return branch(node);
-  if (const auto* node = stmt.as<LetStmtNode>()) return let(node, is_last);
-  if (const auto* node = stmt.as<AttrStmtNode>()) return attr(node, is_last);
-  if (const auto* node = stmt.as<AllocBufferNode>()) return allocate(node, is_last);
-  if (const auto* node = stmt.as<DeclBufferNode>()) return declare_view(node, is_last);
-  if (const auto* node = stmt.as<BlockNode>()) {
-    // a block outside of a BlockRealize: printed as if its axes took their own names
-    std::vector<PrimExpr> values;
-    for (const IterVar& axis : node->iter_vars)
-      values.push_back(make_var(axis->var->name_hint, axis->var->dtype));
-    made_.push_back(BlockRealizeNode::make(std::move(values), PrimExpr(bool_imm(true)), Block(node)));
-    return block(static_cast<const BlockRealizeNode*>(made_.back().get()));
-  }
+  by_kind(
+      stmt,
+      [&](const SeqStmtNode* list) {
+        for (size_t n = 0; n < list->seq.size(); ++n)
+          statement(list->seq[n], is_last && n + 1 == list->seq.size());
+      },
+      [&](const ForNode* node) { loops(node); }, [&](const BlockRealizeNode* node) { block(node); },
+      [&](const BlockNode* node) { block_alone(node); }, [&](const IfThenElseNode* node) { branch(node); },
+      [&](const WhileNode* node) { while_loop(node); }, [&](const LetStmtNode* node) { let(node, is_last); },
+      [&](const AttrStmtNode* node) { attr(node, is_last); },
+      [&](const AllocBufferNode* node) { allocate(node, is_last); },
+      [&](const DeclBufferNode* node) { declare_view(node, is_last); },
+      [&](const BufferStoreNode* node) { line(node, [&] { store(node); }); },
+      [&](const EvaluateNode* node) { line(node, [&] { evaluate(node); }); },
+      [&](const AssertStmtNode* node) {
+        line(node, [&] {
+          w_.out += "assert ";
+          w_.expr(node->condition);
+          w_.out += ", " + quoted(node->message);
+        });
+      });
+}
+
+template <class Write>
+void TirPrinter::line(const StmtNode* stmt, Write&& write) {
   w_.begin_line();
   const size_t begin = w_.out.size();
-  if (const auto* node = stmt.as<BufferStoreNode>()) {
-    store(node);
-  } else if (const auto* node = stmt.as<EvaluateNode>()) {
-    evaluate(node);
-  } else if (const auto* node = stmt.as<AssertStmtNode>()) {
-    w_.out += "assert ";
-    w_.expr(node->condition);
-    w_.out += ", " + quoted(node->message);
-  } else if (const auto* node = stmt.as<WhileNode>()) {
-    w_.out += "while ";
-    w_.expr(node->condition);
-    w_.place(node, begin);
-    w_.out += ':';
-    w_.end_line();
-    return scope(node->body);
-  }
-  w_.place(stmt.get(), begin);
+  write();
+  w_.place(stmt, begin);
   w_.end_line();
+}
+
+void TirPrinter::while_loop(const WhileNode* node) {
+  w_.begin_line();
+  const size_t begin = w_.out.size();
+  w_.out += "while ";
+  w_.expr(node->condition);
+  w_.place(node, begin);
+  w_.out += ':';
+  w_.end_line();
+  scope(node->body);
 }
 
 void TirPrinter::loops(const ForNode* loop) {
   std::vector<const ForNode*> chain;
-  for (const ForNode* inner = loop; inner && is_plain(inner) && !uses_any(inner->extent, chain);
+  for (const ForNode* inner = loop; inner && is_plain(inner) && !uses_one_of(inner->extent, chain);
        inner = inner->body.as<ForNode>())
     chain.push_back(inner);
   if (chain.size() < 2) return one_loop(loop);

@@ -104,11 +104,7 @@ Places places_of(const ResizeOptions& options, size_t n, const PrimExpr& from_ex
   return places;
 }
 
-PrimExpr clamped(const PrimExpr& index, const PrimExpr& extent) {
-  return tir::min(tir::max(index, make_const_int(index->dtype, 0)), extent - 1);
-}
-
-// floor(coordinate), computed in integers and within the row.
+// floor(place) of places that are computed in whole numbers, within the line.
 PrimExpr whole_part(const Places& places, const PrimExpr& i) {
   int64_t a, b, c, from, to;
   if (!places.known(&a, &b, &c)) {
@@ -245,6 +241,10 @@ PrimExpr window_weight(const ResizeOptions& options, const PrimExpr& distance) {
 }
 
 }  // namespace
+
+PrimExpr clamped(const PrimExpr& index, const PrimExpr& extent) {
+  return tir::min(tir::max(index, make_const_int(index->dtype, 0)), extent - 1);
+}
 
 std::vector<PrimExpr> cubic_weights(const PrimExpr& t, double a) {
   const auto real = [&](double value) { return make_const(t->dtype, value); };

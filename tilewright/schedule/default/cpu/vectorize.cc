@@ -7,6 +7,7 @@
 #include "tilewright/schedule/steps.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
+#include "tilewright/tir/stmt.h"
 #include "tilewright/tir/text.h"
 #include "tilewright/tir/uses.h"
 
@@ -310,23 +311,17 @@ namespace {
 
 // How often statements run, loops of unknown extent as often as is likely.
 int64_t num_statements(const Stmt& stmt) {
-  if (const auto* loop = stmt.as<ForNode>()) {
-    int64_t extent;
-    return product(
-        as_const_int(loop->extent, &extent) ? std::max<int64_t>(extent, 0) : kLoopCosts.likely_extent,
-        num_statements(loop->body));
-  }
-  if (const auto* loop = stmt.as<WhileNode>())
-    return product(kLoopCosts.likely_extent, num_statements(loop->body));
-  if (const auto* let = stmt.as<LetStmtNode>()) return num_statements(let->body);
-  if (const auto* branch = stmt.as<IfThenElseNode>())
-    return std::max(num_statements(branch->then_case),
-                    branch->else_case ? num_statements(branch->else_case) : 0);
-  int64_t count = 1;
-  if (const auto* list = stmt.as<SeqStmtNode>()) {
-    for (const Stmt& each : list->seq) count = std::min(kMostBytes, count + num_statements(each));
-  }
-  return count;
+  const Runs runs = runs_inner(stmt);
+  int64_t inside = is<SeqStmtNode>(stmt) ? 1 : 0, extent = 1;
+  if (!is<BlockRealizeNode>(stmt))
+    for_each_inner(stmt, [&](const Stmt& inner) {
+      const int64_t count = num_statements(inner);
+      inside = runs == Runs::kPerhaps ? std::max(inside, count) : std::min(kMostBytes, inside + count);
+    });
+  const auto* loop = stmt.as<ForNode>();
+  if (runs == Runs::kOpen || (loop && !as_const_int(loop->extent, &extent)))
+    extent = kLoopCosts.likely_extent;
+  return product(std::max<int64_t>(extent, 0), std::max<int64_t>(inside, 1));
 }
 
 }  // namespace
