@@ -169,8 +169,8 @@ bool is_covered(const PlacedAccess& read, const PlacedAccess& write, const Buffe
   }
   const std::optional<SureStore> store = store_below(write, *depth, turn, analyzer);
   if (!store) return false;
-  // conditions around both hold; those on inner variables hold only afterwards, when different values may
-  // apply
+  // conditions that enclose both accesses hold; they are assumed only now, because store_below also asks
+  // about the first iteration, in which they may not hold
   std::vector<Var> inner;
   for (size_t n = 0; n < read.path.size(); ++n) {
     const Step& step = read.path[n];

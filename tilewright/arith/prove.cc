@@ -38,7 +38,8 @@ bool Prover::prove(const Linear& goal, int depth) {
   if (around.max < 0 || goal.is_const() || depth == 0 || --fuel < 0) return false;
   bool has_cases = false;
   if (prove_by_cases(goal, depth, &has_cases)) return true;
-  if (has_cases) return false;  // a case split is exact: if it fails, the goal is false in one of the cases
+  if (has_cases)
+    return false;  // a case split is exact: it fails only where the goal fails in one of the cases
   if (prove_by_factor(goal, depth)) return true;
   // unbounded terms must be eliminated in any proof; products first, since facts about products involve their
   // factors

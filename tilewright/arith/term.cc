@@ -142,7 +142,8 @@ int64_t saturating_mul(int64_t a, int64_t b) {
   return product >= kPosInf ? kPosInf : product <= kNegInf ? kNegInf : static_cast<int64_t>(product);
 }
 
-// A bound that saturates at the opposite infinity is dropped: an overflow in the finite range is no bound.
+// A lower bound that overflows to kPosInf (or an upper one to kNegInf) becomes the nearest finite value: on
+// that side, the infinity is not a bound.
 ConstBounds operator+(ConstBounds a, ConstBounds b) {
   ConstBounds sum{saturating_add(a.min, b.min, kNegInf), saturating_add(a.max, b.max, kPosInf)};
   if (sum.min == kPosInf) sum.min = kPosInf - 1;

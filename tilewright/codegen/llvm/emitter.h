@@ -227,7 +227,7 @@ class FunctionEmitter {
     const VarNode* loop_var = nullptr;
     llvm::Value* distance = nullptr;                  // prefetch distance in bytes
     uint32_t place = kAllCaches;                      // cache level
-    uint64_t bytes = 0;                               // size of the next panel to prefetch from there on
+    uint64_t bytes = 0;                               // for the next panel: bytes to prefetch from there on
     std::vector<const BufferLoadNode*> fetched = {};  // loads of vectors that are prefetched already
   };
   /// The number of the current iteration among those that read the same panel.

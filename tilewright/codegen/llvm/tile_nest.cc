@@ -175,7 +175,7 @@ class Matcher {
     take_unrolled();
   }
 
-  // Takes the innermost loop over terms if its steps are not constant.
+  // Makes the innermost loop over terms the unrolled one if its steps are not constant.
   void take_unrolled() {
     constexpr int64_t kMostTurns = 9;
     const auto inner =
