@@ -26,7 +26,7 @@ inline constexpr std::string_view kPrefetchWrites = "prefetch_writes";
 
 /// The number of consecutive iterations that read the same panel of an operand; for nested loops of this kind
 /// the product.
-inline constexpr std::string_view kPanelTurns = "panel_turns";
+inline constexpr std::string_view kPanelIterations = "panel_iterations";
 /// On the loop over the rows of a panel, within those iterations: the distance in bytes from this panel to
 /// the next one.  Each iteration fetches its share of the next panel, a little in each row, so that the loads
 /// from memory are spread over all iterations.

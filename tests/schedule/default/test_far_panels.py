@@ -157,7 +157,7 @@ def test_iterations_fetch_the_whole_panel():
 HINTS = """
 @T.prim_func
 def main(A: T.Buffer((640,), "float32"), B: T.Buffer((4, 16), "float32")):
-    for i in T.serial(4, annotations={{"panel_turns": {iterations}}}):
+    for i in T.serial(4, annotations={{"panel_iterations": {iterations}}}):
         for v in T.vectorized(16):
             with T.block("Z"):
                 vi, vv = T.axis.remap("SS", [i, v])

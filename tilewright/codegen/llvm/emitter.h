@@ -231,7 +231,7 @@ class FunctionEmitter {
     std::vector<const BufferLoadNode*> fetched = {};  // loads of vectors that are prefetched already
   };
   /// The number of the current iteration among those that read the same panel.
-  struct PanelTurn {
+  struct PanelIteration {
     llvm::Value* number = nullptr;
     uint64_t count = 1;
   };
@@ -251,7 +251,7 @@ class FunctionEmitter {
   std::vector<llvm::Value*> workspaces_;  // allocated and not yet freed, innermost last
   std::vector<LoopContext> loops_;
   Prefetch near_, writes_, next_panel_;  // requests of the innermost loop that has one
-  PanelTurn panel_turn_;
+  PanelIteration panel_iteration_;
   uint64_t stack_bytes_ = 0;
   bool in_index_ = false;
   bool may_not_count_ = false;  // inside a value of a Select that may not be selected

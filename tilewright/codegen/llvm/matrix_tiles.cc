@@ -203,10 +203,10 @@ void FunctionEmitter::emit_idle_store(const Var& turn, int64_t turns, uint8_t nu
 void FunctionEmitter::fetch_next_columns(const TileNest& nest, llvm::Value* columns) {
   constexpr uint64_t kTileBytes = 1024;
   const auto line_bytes = static_cast<uint64_t>(module_.target.line_bytes);
-  if (nest.next_columns == 0 || !panel_turn_.number) return;
+  if (nest.next_columns == 0 || !panel_iteration_.number) return;
   const uint64_t lines = nest.column.offsets.size() * kTileBytes / line_bytes,
-                 share = (lines - 1) / panel_turn_.count + 1;
-  llvm::Value* turn = builder_.CreateMul(panel_turn_.number, builder_.getInt64(share * line_bytes));
+                 share = (lines - 1) / panel_iteration_.count + 1;
+  llvm::Value* turn = builder_.CreateMul(panel_iteration_.number, builder_.getInt64(share * line_bytes));
   llvm::Value* begin = builder_.CreateGEP(
       i8_, columns, builder_.CreateAdd(turn, builder_.getInt64(static_cast<uint64_t>(nest.next_columns))));
   for (uint64_t n = 0; n < share; ++n)

@@ -95,12 +95,12 @@ void FunctionEmitter::begin_hints(const ForNode* node) {
   const auto turn = [&] {
     return builder_.CreateSExtOrTrunc(values_[node->loop_var.get()], builder_.getInt64Ty());
   };
-  if (const uint64_t count = hint(kPanelTurns)) {
+  if (const uint64_t count = hint(kPanelIterations)) {
     llvm::Value* own = builder_.CreateURem(turn(), builder_.getInt64(count));
-    llvm::Value* outer = panel_turn_.number;
-    panel_turn_.number =
+    llvm::Value* outer = panel_iteration_.number;
+    panel_iteration_.number =
         outer ? builder_.CreateAdd(builder_.CreateMul(outer, builder_.getInt64(count)), own) : own;
-    panel_turn_.count = std::max<uint64_t>(1, panel_turn_.count * count);
+    panel_iteration_.count = std::max<uint64_t>(1, panel_iteration_.count * count);
   }
   if (const uint64_t ahead = hint(kPrefetchAhead)) {
     const uint32_t place = hint(kPrefetchLevel) == 2 ? kSecondCache : kAllCaches;
@@ -111,13 +111,14 @@ void FunctionEmitter::begin_hints(const ForNode* node) {
   const uint64_t panel = hint(kPrefetchPanel), row = hint(kPanelRow);
   int64_t num_rows = 0;
   constexpr uint64_t kMostBytes = 1024;  // in one iteration
-  if (panel == 0 || row == 0 || row > kMostBytes || !panel_turn_.number ||
+  if (panel == 0 || row == 0 || row > kMostBytes || !panel_iteration_.number ||
       !as_const_int(node->extent, &num_rows))
     return;
   // iteration t prefetches from t * share on, one step per row; the next vector is `row` bytes further
-  const uint64_t step = (row - 1) / panel_turn_.count + 1, share = step * static_cast<uint64_t>(num_rows);
-  llvm::Value* first = builder_.CreateAdd(builder_.CreateMul(panel_turn_.number, builder_.getInt64(share)),
-                                          builder_.getInt64(panel));
+  const uint64_t step = (row - 1) / panel_iteration_.count + 1,
+                 share = step * static_cast<uint64_t>(num_rows);
+  llvm::Value* first = builder_.CreateAdd(
+      builder_.CreateMul(panel_iteration_.number, builder_.getInt64(share)), builder_.getInt64(panel));
   llvm::Value* distance =
       builder_.CreateAdd(first, builder_.CreateMul(turn(), builder_.getInt64(step - row)));
   next_panel_ = {node->loop_var.get(), distance, kSecondCache, step};

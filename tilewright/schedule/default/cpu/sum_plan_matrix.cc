@@ -253,7 +253,7 @@ void compute_matrix_sum(Schedule& sch, const BlockShape& sum, LoopRef place, con
     constexpr size_t kFirstRows = 2;  // of a block: after terms and columns
     for (size_t n = kFirstRows; n < nest; ++n) {
       const int64_t iterations = extent_of(sch, order[n]);
-      if (iterations > 1) steps::annotate(sch, order[n], kPanelTurns, imm(iterations));
+      if (iterations > 1) steps::annotate(sch, order[n], kPanelIterations, imm(iterations));
     }
   }
   if (tile.is_row_streamed) steps::annotate(sch, *outermost, kStreamRows, bool_imm(true));

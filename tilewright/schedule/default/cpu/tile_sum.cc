@@ -207,7 +207,8 @@ void mark_iterations(Schedule& sch, const SumPlan& plan, const BlockShape& sum,
     for (size_t place = std::max(begin, first_row); place <= end; ++place)
       iterations = product(iterations, extents[place]);
     if (iterations > 1 && begin == end && has_rest(end)) --iterations;
-    if (extents[end] > 1 && end >= first_row) steps::annotate(sch, loops[n], kPanelTurns, imm(iterations));
+    if (extents[end] > 1 && end >= first_row)
+      steps::annotate(sch, loops[n], kPanelIterations, imm(iterations));
   }
 }
 
