@@ -214,7 +214,7 @@ class FunctionEmitter {
   void emit_idle_store(const Var& turn, int64_t turns, uint8_t number);
 
   // ---- hints of loops (memory.cc)
-  static constexpr uint32_t kSecondCache = 2, kAllCaches = 3;
+  static constexpr uint32_t kL2Cache = 2, kAllCaches = 3;
   /// Prefetches the line at `pointer` into L2, or into L1 as well; exclusively, if it is going to be written.
   void fetch_line(llvm::Value* pointer, uint32_t place, bool is_written = false);
   /// Prefetches ahead of `pointer`, from which `load` reads, if its loop requests it.

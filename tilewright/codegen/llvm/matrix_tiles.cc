@@ -210,7 +210,7 @@ void FunctionEmitter::fetch_next_columns(const TileNest& nest, llvm::Value* colu
   llvm::Value* begin = builder_.CreateGEP(
       i8_, columns, builder_.CreateAdd(turn, builder_.getInt64(static_cast<uint64_t>(nest.next_columns))));
   for (uint64_t n = 0; n < share; ++n)
-    fetch_line(builder_.CreateConstGEP1_64(i8_, begin, n * line_bytes), kSecondCache);
+    fetch_line(builder_.CreateConstGEP1_64(i8_, begin, n * line_bytes), kL2Cache);
 }
 
 // Sums begin with zero, or with the result of `load`: inside a block, the sums of the previous iteration.

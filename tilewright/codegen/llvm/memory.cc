@@ -103,7 +103,7 @@ void FunctionEmitter::begin_hints(const ForNode* node) {
     panel_iteration_.count = std::max<uint64_t>(1, panel_iteration_.count * count);
   }
   if (const uint64_t ahead = hint(kPrefetchAhead)) {
-    const uint32_t place = hint(kPrefetchLevel) == 2 ? kSecondCache : kAllCaches;
+    const uint32_t place = hint(kPrefetchLevel) == 2 ? kL2Cache : kAllCaches;
     near_ = {node->loop_var.get(), builder_.getInt64(ahead), place};
   }
   if (const uint64_t ahead = hint(kPrefetchWrites))
@@ -121,7 +121,7 @@ void FunctionEmitter::begin_hints(const ForNode* node) {
       builder_.CreateMul(panel_iteration_.number, builder_.getInt64(share)), builder_.getInt64(panel));
   llvm::Value* distance =
       builder_.CreateAdd(first, builder_.CreateMul(turn(), builder_.getInt64(step - row)));
-  next_panel_ = {node->loop_var.get(), distance, kSecondCache, step};
+  next_panel_ = {node->loop_var.get(), distance, kL2Cache, step};
 }
 
 llvm::Value* FunctionEmitter::emit_load(const BufferLoadNode* node) {
