@@ -48,6 +48,9 @@ docs: setup-test
 	@$(RUN) $(PYTHON) tools/primitive_docs.py
 	@$(RUN) $(PYTHON) tools/machine_table.py
 	@$(RUN) $(PYTHON) tools/doc_lists.py
+	@$(RUN) $(PYTHON) tools/cli_page.py
+	@$(RUN) $(PYTHON) tools/travel_page.py
+	@$(RUN) $(PYTHON) tools/tutorial.py
 
 format: setup-test
 	@git ls-files '*.cc' '*.h' '*.c' | xargs -r clang-format-19 -i
