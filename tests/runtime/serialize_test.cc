@@ -83,7 +83,7 @@ TEST(Serialize, DamageIsNamed) {
   std::vector<std::byte> bytes = save(sample());
   EXPECT_ERROR(load({}, "m.vm"), "error: m.vm is not an executable of tilewright");
   EXPECT_ERROR(load(view(bytes).first(bytes.size() - 64), "m.vm"),
-               fmt::format("error: m.vm is damaged: it has {} of  bytes{}", bytes.size() - 64, bytes.size()));
+               fmt::format("error: m.vm is damaged: it has {} of {} bytes", bytes.size() - 64, bytes.size()));
   bytes[100] ^= std::byte{1};
   EXPECT_ERROR(load(bytes, "m.vm"),
                "error: m.vm is damaged: its checksum is wrong\nhelp: compile or copy it again");

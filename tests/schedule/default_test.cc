@@ -55,7 +55,7 @@ TEST(RegisterTile, OfFarVectorsIsAsTallAsRegistersAllow) {
   };
   using Tile = std::pair<int64_t, int64_t>;
   EXPECT_EQ(tile(16, kLoads, 4), Tile(4, 4));
-  EXPECT_EQ(tile(16, kFarLoads, 4), Tile(12, 2));  // and four rows, which count as four
+  EXPECT_EQ(tile(16, kFarLoads, 4), Tile(8, 2));  // twice, as 12 and four would be
   EXPECT_EQ(tile(49, kLoads, 7), Tile(7, 2));
   EXPECT_EQ(tile(49, kFarLoads, 7), Tile(14, 2));
   EXPECT_EQ(tile(4, kFarLoads), tile(4, kLoads));  // read once in any case

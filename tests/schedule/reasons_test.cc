@@ -169,12 +169,10 @@ TEST(Reasons, OfSumsOfOneGroup) {
 // ---- sums
 
 TEST(Reasons, OfSumsWithoutTiles) {
-  EXPECT_EQ(reason_of(product_text(5, 1, 3), "C", "tile_sum").text,
-            "a copy of A for its vectors pays from 4 uses on, and would have 1");
-  EXPECT_EQ(reason_of(product_text(5, 7, 1), "C", "tile_sum").text, "each result has one term");
-  const Reason rows = reason_of(program_of("short_row_sums"), "B", "tile_sum");
+  const Reason rows = reason_of(product_text(5, 1, 3), "C", "tile_sum");
   EXPECT_EQ(rows.kind, Reason::kCost);
   EXPECT_EQ(rows.text, "a copy of A for its vectors pays from 4 uses on, and would have 1");
+  EXPECT_EQ(reason_of(product_text(5, 7, 1), "C", "tile_sum").text, "each result has one term");
 }
 
 TEST(Reasons, OfEpiloguesThatTilesDoNotCompute) {
@@ -251,7 +249,7 @@ TEST(Reasons, OfLoopsThatStaySerial) {
   EXPECT_EQ(reason_of(text, "B", "parallel").text, "the machine has one core");
   const Reason reason = reason_of(text, "B", "parallel", kTwoCores);
   EXPECT_EQ(reason.kind, Reason::kTooSmall);
-  EXPECT_EQ(reason.text, "it runs about 70 statements, fewer than the 196608 for which threads pay");
+  EXPECT_EQ(reason.text, "it runs about 105 statements, fewer than the 196608 for which threads pay");
 }
 
 TEST(Reasons, KindsHaveNames) {

@@ -241,7 +241,7 @@ TEST(CreatePrimFunc, ReductionInsideAnExpression) {
                   {.name = "D"});
   EXPECT_EQ(error_of([&] { te::create_prim_func({m.a, d}); }),
             "create_prim_func: a reduction must be the whole body of D\nhelp: compute the reduction into a "
-            "tensor of its own");
+            "separate tensor");
 }
 
 TEST(CreatePrimFunc, UnknownVariable) {

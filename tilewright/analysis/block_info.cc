@@ -51,7 +51,8 @@ std::vector<BlockPlace> children_of(const BlockNode* scope) {
   return all;
 }
 
-// Another block of the scope that writes what `block` writes, with the buffer; or nothing.
+// Names another block in `scope` that writes a buffer that `block` writes, and the buffer; empty if there is
+// none.
 std::string other_writer(const BlockNode* block, const BlockNode* scope) {
   for (const BlockPlace& other : children_of(scope)) {
     if (other.block() == block) continue;

@@ -61,7 +61,7 @@ bool has_conditional_statements(const Stmt& stmt);
 /// True if an expression in it has a part that is not computed each time: Select, T.if_then_else.
 bool has_conditional_values(const Stmt& stmt);
 
-/// True if computing `expr` twice, or not at all, could be noticed: it calls something impure.
+/// True if evaluating `expr` twice, or not at all, would be noticeable: it calls an impure function.
 bool has_side_effect(const PrimExpr& expr);
 
 }  // namespace tilewright::analysis

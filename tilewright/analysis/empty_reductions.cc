@@ -20,7 +20,7 @@ void add_vars(const PrimExpr& expr, Vars* vars) {
   walk(expr, [&](const VarNode* var) { vars->insert(var); });
 }
 
-// Whether some axis over which `block` reduces may have no values; null if none may.
+// A condition that is true if some reduce axis of `block` has no values; null if none can be empty.
 PrimExpr is_empty(const BlockNode* block) {
   arith::Analyzer analyzer;
   PrimExpr condition;

@@ -81,8 +81,8 @@ std::optional<size_t> where_before(const PlacedAccess& write, const PlacedAccess
   return are_parts && earlier.part < later.part ? std::optional(depth) : std::nullopt;
 }
 
-// A write under "all reduce axes are at their start", in a turn in which they need not be: whether it has
-// happened in the first turn of those loops, for the same element.
+// For a write guarded by "all reduce axes are at their first value", in an iteration where they need not be:
+// true if the write happened in the first iteration of those loops, for the same element.
 bool has_run_at_start(const PrimExpr& start, const PlacedAccess& write, size_t depth,
                       arith::Analyzer& analyzer) {
   Substitution first;

@@ -21,7 +21,7 @@ std::string range_text(const Range& range) {
   return fmt::format("[{}, {})", expr_text(range->min), expr_text(range->min + range->extent));
 }
 
-// The first index that the user wrote in this entry of T.reads or T.writes, else its block.
+// The first index that the user wrote in this entry of T.reads or T.writes, else the block.
 ObjectRef place_of(const BufferRegion& region, const BlockNode* block) {
   for (const Range& range : region->region) {
     if (range->min->span && !is<VarNode>(range->min)) return range->min;
@@ -49,8 +49,9 @@ ObjectRef first_access(const Buffer& buffer, const BlockNode* block, bool is_wri
   return found ? found : ObjectRef(block);
 }
 
-// Whether the block says that it reads or writes the buffer, and passes its pointer, or that of a view, to
-// calls that do not say what they do with it: what the block says of the other then counts.
+// True if the block declares that it reads or writes the buffer, and passes its pointer (or that of a view)
+// to calls that do not declare their accesses: then the declaration of the other kind of access counts as
+// well.
 bool is_said_of_pointer(const BlockNode* block, const Buffer& buffer, bool is_write) {
   if (!has_region_of(is_write ? block->reads : block->writes, buffer.get())) return false;
   std::vector<Buffer> same = {buffer};
@@ -176,7 +177,7 @@ void Verifier::promise(const BlockNode* block, const BufferRegion& access,
     throw UserError(first_access(access->buffer, block, is_write),
                     "block {} {} {}, but its {} does not name the buffer", block->name_hint, verb,
                     region_text(access), function)
-        .help("add {} to {}, or leave {} out to have it found", region_text(access), function, function);
+        .help("add {} to {}, or omit {} to have it inferred", region_text(access), function, function);
   if (same.size() > 1 || region_covers(same[0], access)) return;
   // conditions make accesses rarer than their region says
   if (has_conditional_statements(block->body) || has_conditional_values(block->body)) return;

@@ -18,8 +18,8 @@ int64_t cost(const PrimExpr& expr);
 bool any_node(const PrimExpr& expr, const std::function<bool(const Object*)>& holds);
 /// True if `expr` reads memory or calls what is not pure, so that its value depends on when it is computed.
 bool reads_memory(const PrimExpr& expr);
-/// True only if `expr` can be evaluated for any values of its variables: no division by zero, no access to
-/// memory.
+/// True only if `expr` can be evaluated for all values of its variables: no division by zero, no memory
+/// access.
 bool is_harmless(const PrimExpr& expr);
 /// True if `expr` depends only on its variables: no memory, no machine state, and only pure functions.
 bool is_arithmetic(const PrimExpr& expr);

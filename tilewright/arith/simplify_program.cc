@@ -68,7 +68,7 @@ class Simplifier {
     return true;
   }
 
-  // What of a condition stays true while statements run.
+  // Assumes the conjuncts of a condition that stay true while statements run.
   void assume_stable(const PrimExpr& condition) {
     if (const auto* both = condition.as<AndNode>()) {
       assume_stable(both->a);

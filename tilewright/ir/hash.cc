@@ -46,7 +46,7 @@ class ContentHasher {
   Hash128 finish() const { return hasher_.finish(); }
 
  private:
-  // Functions in the order of their names: that in which they were added says nothing.
+  // Functions in the order of their names; the order in which they were added does not count.
   void module(const IRModuleNode& program) {
     std::map<std::string_view, const Object*> functions;
     for (size_t n = 0; n < program.functions.size(); ++n)

@@ -50,7 +50,7 @@ int64_t range_length(int64_t extent, int64_t grain, int num_threads) {
   return ((even - 1) / grain + 1) * grain;
 }
 
-// Iterations next .. end-1 that nobody has claimed.  On a cache line of its own.
+// The unclaimed iterations next .. end-1 of one share, on a cache line of its own.
 struct alignas(kTensorAlignment) Share {
   int64_t next, end;
   std::atomic_ref<int64_t> claimed() { return std::atomic_ref(next); }

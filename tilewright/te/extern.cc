@@ -88,7 +88,7 @@ std::vector<BufferRegion> whole(const std::vector<Buffer>& buffers) {
   return regions;
 }
 
-// Whether the first thing that `body` does with `buffer` is to read it; an init comes before what it begins.
+// True if `body` reads `buffer` before it writes it; the init of a block comes before its body.
 bool begins_with_a_read(const Stmt& body, const Buffer& buffer) {
   std::optional<bool> is_read;
   auto loads = [&](const auto& expr) {
@@ -210,7 +210,7 @@ std::vector<Tensor> extern_primfunc(const std::vector<Tensor>& inputs, const Pri
     if (has_region_of(accesses.writes, buffer.get()) && begins_with_a_read(body, buffer))
       throw UserError("{}: the function reads {} and then writes it, but outputs must be new tensors", name,
                       buffer->name)
-          .help("write the result to a buffer of its own");
+          .help("write the result to another buffer");
     (has_region_of(accesses.writes, buffer.get()) ? spec.output_buffers : spec.input_buffers)
         .push_back(buffer);
   }

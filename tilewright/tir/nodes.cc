@@ -1,4 +1,4 @@
-// What each node checks when it is made, and the dtypes that follow from operands.
+// The checks that nodes make when they are created, and the dtypes that follow from their operands.
 #include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"

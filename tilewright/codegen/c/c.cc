@@ -215,7 +215,7 @@ std::string CPrinter::range_function() const {
 std::string CPrinter::comment() const {
   const std::string& func = module_->global_vars.back()->name_hint;
   if (kind_ == lower::kParallelBody)
-    return fmt::format("// {}: turns begin .. end - 1 of a parallel loop\n", func);
+    return fmt::format("// {}: iterations begin .. end - 1 of a parallel loop\n", func);
   if (kind_ == lower::kCompute) return fmt::format("// {}: what it computes\n", func);
   return fmt::format("// {}: checks its arguments and computes\n", func);
 }

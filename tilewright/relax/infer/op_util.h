@@ -44,7 +44,7 @@ std::vector<int64_t> normalize_axes(const Call& call, const std::vector<int64_t>
 void require_indices(const Call& call, size_t n);
 /// The type of tensors of the shape of `x`, or as many dimensions if that is not known.
 TensorType tensor_type_like(const TensorTypeNode* x, DataType dtype);
-/// Raises UserError if argument `n` is a tensor of a dtype that is known and not of floating-point numbers.
+/// Raises UserError if argument `n` is a tensor whose dtype is known and not floating-point.
 void require_float(const Call& call, size_t n);
 /// The dtype of both arguments.  Raises UserError if they differ; void if one is unknown.
 DataType common_dtype(const Call& call, size_t a, size_t b);

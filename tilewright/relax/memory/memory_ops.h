@@ -23,7 +23,7 @@ inline constexpr std::string_view kVmAllocStorage = "relax.vm.alloc_storage";
 inline constexpr std::string_view kVmAllocTensor = "relax.vm.alloc_tensor";
 inline constexpr std::string_view kVmKillObject = "relax.vm.kill_object";
 
-/// All memory of tensors is aligned to so many bytes.
+/// The alignment in bytes of all memory of tensors.
 inline constexpr int64_t kMemoryAlignment = runtime::kTensorAlignment;
 
 /// True for R.memory.alloc_storage and R.vm.alloc_storage.

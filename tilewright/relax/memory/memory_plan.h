@@ -24,9 +24,9 @@ struct MemoryPlan {
   std::string str() const;
 };
 
-/// Offsets for `tensors`: in some order each at the lowest place that is free during its life.  Orders are
-/// tried (by size, by size and time, by time) and changed until the peak is the lower bound or enough were
-/// tried.
+/// Offsets for `tensors`: in some order, each at the lowest offset that is free during its lifetime.  Several
+/// orders (by size, by size and time, by time) are tried and improved until the peak equals the lower bound
+/// or the limit of attempts is reached.
 MemoryPlan plan_memory(std::vector<Lifetime> tensors, int64_t alignment = runtime::kTensorAlignment);
 
 /// The most bytes live at one step, each tensor rounded up to `alignment`.

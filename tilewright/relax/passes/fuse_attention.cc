@@ -359,7 +359,7 @@ class Attentions {
 
   const Options options_;
   NumUses num_uses_;
-  std::unordered_map<const Object*, Call> calls_;  // of the block, by the variables bound to them
+  std::unordered_map<const Object*, Call> calls_;  // calls of the block, by variable
   std::unordered_map<const Object*, Expr> fused_;  // attentions
   std::unordered_map<const Object*, Expr> masks_;  // permuted masks, by constant
 };

@@ -106,7 +106,7 @@ class MixedPrecision {
     const auto* call = value.as<CallNode>();
     const std::string_view name = call ? op_name(call) : std::string_view();
     if (is_kept_ && call && (name.starts_with("relax.nn.attention") || (*is_kept_)(Call(call))))
-      return Choice::kNever;  // blocks of queries are computed in float32
+      return Choice::kNever;  // attention in blocks of queries computes in float32
     if (is_one_of(name, options_.never)) return Choice::kNever;
     if (is_one_of(name, options_.always)) return has_float32(call) ? Choice::kAlways : Choice::kNever;
     if (is_one_of(name, options_.follow)) return Choice::kFollow;

@@ -150,7 +150,7 @@ Value Parser::graph_subscript(const Value& base, const ast::Expr* expr) {
   const ir::Type type = relax::type_of(leaf);
   if (const auto* elements = type.as<ir::TupleTypeNode>()) {
     if (index < 0 || index >= static_cast<int64_t>(elements->elements.size()))
-      throw UserError(span(expr), "the tuple has {}, there is no number {}",
+      throw UserError(span(expr), "the tuple has {}, there is no element {}",
                       count_text(elements->elements.size(), "element"), index);
     return relax::TupleGetItemNode::make(leaf, index, elements->elements[static_cast<size_t>(index)],
                                          span(expr));

@@ -167,8 +167,8 @@ Value element(Parser& parser, const Sequence& list, const Expr* expr) {
   }
   const int64_t n = position(index, 0);
   if (n < 0 || n >= size)
-    throw UserError(parser.span(index), "the list has {}, there is no number {}", count_text(size, "element"),
-                    n);
+    throw UserError(parser.span(index), "the list has {}, there is no element {}",
+                    count_text(size, "element"), n);
   return list.items[static_cast<size_t>(n)];
 }
 

@@ -89,7 +89,7 @@ Buffer buffer_from_args(Parser& parser, Args& args, size_t first, std::string na
   if (const Arg* arg = args.find(first + 7, "offset_factor"))
     offset_factor = parser.to_int(arg->value, arg->place, "offset_factor");
   if (align <= 0) align = runtime::kTensorAlignment;
-  // an offset of 0 is none; with a factor none would be any multiple of it
+  // an offset of 0 means no offset; but with a factor, no offset would mean any multiple of it
   if (offset_factor == 0 && elem_offset && is_zero(elem_offset)) elem_offset = nullptr;
   if (const Arg* arg = args.find(first + 8, args.keyword("type") ? "type" : "buffer_type");
       arg && !arg->value.is_none()) {

@@ -12,7 +12,7 @@ PrimExpr real(const PrimExpr& value) { return tir::cast(kFloat32, value); }
 PrimExpr floor_of(const PrimExpr& value) { return call(kFloat32, "floor", {value}); }
 PrimExpr absolute(const PrimExpr& value) { return call(kFloat32, "abs", {value}); }
 
-// A place mirrored at `low` and `high` until it lies between.
+// A coordinate reflected at `low` and `high` until it lies between them.
 PrimExpr reflected(const PrimExpr& place, const PrimExpr& low, const PrimExpr& high) {
   const PrimExpr span = tir::max(high - low, real(1e-6));
   const PrimExpr distance = absolute(place - low);

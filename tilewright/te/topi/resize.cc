@@ -104,7 +104,7 @@ Places places_of(const ResizeOptions& options, size_t n, const PrimExpr& from_ex
   return places;
 }
 
-// floor(place) of places that are computed in whole numbers, within the line.
+// floor(coordinate), computed in integers and within the row.
 PrimExpr whole_part(const Places& places, const PrimExpr& i) {
   int64_t a, b, c, from, to;
   if (!places.known(&a, &b, &c)) {

@@ -25,7 +25,8 @@ Tensor resize_antialias(const Tensor& x, const Shape& size, const ResizeOptions&
 
 /// The place in a line of `extent` elements that is nearest to `index`.
 PrimExpr clamped(const PrimExpr& index, const PrimExpr& extent);
-/// Keys' cubic with parameter `a`: the weights of the four elements around a place at `t` from the second.
+/// Keys' cubic with parameter `a`: the weights of the four elements around a coordinate, which is `t` after
+/// the second.
 std::vector<PrimExpr> cubic_weights(const PrimExpr& t, double a);
 
 }  // namespace tilewright::topi

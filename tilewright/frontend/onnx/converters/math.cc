@@ -7,7 +7,7 @@
 namespace tilewright::frontend::onnx {
 namespace {
 
-// ---- operators that have one of the same meaning
+// ---- operators with an equivalent
 
 /// The name of a graph operator as an argument of a template.
 template <size_t kSize>
