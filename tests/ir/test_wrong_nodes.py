@@ -73,6 +73,19 @@ class Module:
     )
 
 
+@pytest.mark.parametrize("target", ["llvm", "c"])
+def test_a_statement_that_is_missing(target):
+    branch = tir.IfThenElse(True, None, None)
+    func = tir.PrimFunc([], [], tir.SeqStmt([branch, branch]))
+    for use in (lambda: tilewright.build(func, target=target), lambda: tir.interpret(func)):
+        with pytest.raises(tilewright.UserError) as error:
+            use()
+        assert str(error.value).removeprefix("error: ").removeprefix("main: ") == (
+            "a statement is missing\nhelp: give each loop, branch and block a body"
+        )
+    assert repr(func).count("if T.bool(True):") == 2
+
+
 GROUPS = sorted(name for name in classes if "." not in name)
 
 

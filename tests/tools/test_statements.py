@@ -45,7 +45,7 @@ NOT_ASKED = (
 
 def recipe() -> str:
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    return text.split("### A statement of loop programs\n")[1].split("\n### ")[0]
+    return re.split(r"\n##+ ", text.split("### A statement of loop programs\n")[1])[0]
 
 
 def statements() -> list[str]:

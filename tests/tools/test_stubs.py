@@ -74,7 +74,7 @@ def test_a_pass(written):
     text = (written / "relax/transform.pyi").read_text()
     expected = (
         "def attach_global_symbol() -> tilewright.transform.Pass:\n"
-        '    """The pass attach_global_symbol: every function has a symbol, by which it is called from outside."""\n'
+        '    """The pass attach_global_symbol: gives every function a symbol, by which it is called from outside."""\n'
         "    ..."
     )
     assert part_of(text, "def attach_global_symbol(") == expected

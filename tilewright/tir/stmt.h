@@ -96,9 +96,11 @@ bool change_part(std::vector<T>* parts, NewExpr& new_expr, NewStmt& new_stmt) {
 }  // namespace stmt_detail
 
 /// Runs the case that takes this kind of statement, and returns what it returns.  Each kind needs one, else it
-/// does not compile; `const auto*` takes those that no other case takes.
+/// does not compile; `const auto*` takes those that no other case takes.  Raises UserError for null, as a
+/// program put together from nodes may have it.
 template <class... Fs>
 auto by_kind(const StmtNode* stmt, Fs... cases) {
+  if (!stmt) throw UserError("a statement is missing").help("give each loop, branch and block a body");
   stmt_detail::Cases all{std::move(cases)...};
   using Result = decltype(all(static_cast<const ForNode*>(nullptr)));
   switch (stmt->kind) {
@@ -113,9 +115,10 @@ auto by_kind(const Stmt& stmt, Fs... cases) {
   return by_kind(stmt.get(), std::move(cases)...);
 }
 
-/// Calls on_expr or on_stmt for each part.
+/// Calls on_expr or on_stmt for each part; null has none.
 template <class OnExpr, class OnStmt>
 void for_each_part(const Stmt& stmt, OnExpr&& on_expr, OnStmt&& on_stmt) {
+  if (!stmt) return;
   by_kind(stmt, [&]<class N>(const N* node) {
     stmt_detail::for_each_field<N>(
         [&](auto member) { stmt_detail::visit_part(node->*member, on_expr, on_stmt); });
@@ -131,6 +134,7 @@ void for_each_inner(const Stmt& stmt, OnStmt&& on_stmt) {
 /// sequence is flat again: without null parts and what does nothing, it may become another statement.
 template <class NewExpr, class NewStmt>
 Stmt with_parts(const Stmt& stmt, NewExpr&& new_expr, NewStmt&& new_stmt) {
+  if (!stmt) return stmt;
   return by_kind(stmt, [&]<class N>(const N* node) -> Stmt {
     if constexpr (std::is_same_v<N, SeqStmtNode>) {
       std::vector<Stmt> items = node->seq;

@@ -142,7 +142,7 @@ def test_constant_indices_outside_are_refused_as_soon_as_extents_are_known(
     constant = arrays[1].copy()
     constant[place] = index = extent if index > 0 else -extent - 1
     arrays = [arrays[0], constant, *arrays[2:]]
-    where = f'{op} node that makes "y": index {index} of dimension {dim}, which has extent'
+    where = f'{op} node that makes "y": index {index} is outside of dimension {dim}, which has extent'
     with pytest.raises(tilewright.UserError) as error:
         with_constant_indices(op, attrs, arrays, X.shape)
     assert first_line(error.value) == f"error: {where} {extent}"
@@ -204,6 +204,6 @@ def test_gathers_read_no_foreign_memory(op, shape, index):
         run_node(op, [x, np.full(shape, index)])
     assert (
         str(error.value)
-        == f'error: {op} node that makes "y0": index {index} of dimension 0, which has extent 5'
+        == f'error: {op} node that makes "y0": index {index} is outside of dimension 0, which has extent 5'
     )
     assert run_node(op, [x, np.full(shape, -1)]) == [4]

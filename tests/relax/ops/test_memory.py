@@ -43,7 +43,7 @@ def refused(statement):
     [
         (
             'R.builtin.alloc_tensor(R.shape([5]), R.str("float32"), R.prim_value(0))',
-            'error: builtin.alloc_tensor: dtype is no dtype, as R.dtype("float32") is',
+            'error: builtin.alloc_tensor: dtype is not a dtype such as R.dtype("float32")',
         ),
         (
             'R.builtin.alloc_tensor(R.shape([5]), R.dtype("float32"), R.prim_value(1.5))',
@@ -51,7 +51,7 @@ def refused(statement):
         ),
         (
             'R.builtin.alloc_tensor(R.shape([5]), R.dtype("float32"), R.prim_value(0), R.dtype("int8"))',
-            'error: builtin.alloc_tensor: storage_scope is no text, as R.str("global") is',
+            'error: builtin.alloc_tensor: storage_scope is not a string such as R.str("global")',
         ),
         (
             'R.memory.alloc_storage(R.shape([2, 3]), R.prim_value(0), R.str("global"), R.dtype("uint8"))',
@@ -59,11 +59,11 @@ def refused(statement):
         ),
         (
             'R.memory.alloc_tensor(x, R.prim_value(0), R.shape([5]), R.dtype("float32"))',
-            'error: memory.alloc_tensor: storage is R.Tensor((5, 7), "float32"), expected what alloc_storage gives',
+            'error: memory.alloc_tensor: storage is R.Tensor((5, 7), "float32"), expected the result of alloc_storage',
         ),
         (
             "R.memory.kill_storage(x)",
-            'error: memory.kill_storage: storage is R.Tensor((5, 7), "float32"), expected what alloc_storage gives',
+            'error: memory.kill_storage: storage is R.Tensor((5, 7), "float32"), expected the result of alloc_storage',
         ),
     ],
 )

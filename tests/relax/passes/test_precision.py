@@ -414,7 +414,7 @@ def test_wrong_types(value, shown):
         pass
     assert str(refused.value) in (
         'error: PassContext: config "precision.policy" must be str\nhelp: it says exact, bf16, bf16x3, bf16x6 or bf16x9',
-        f"error: precision.policy: {shown} has no meaning in a program",
+        f"error: precision.policy: {shown} cannot be used in a program",
     )
 
 

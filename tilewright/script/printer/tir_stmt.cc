@@ -38,6 +38,7 @@ void TirPrinter::scope(const Stmt& body) {
 }
 
 void TirPrinter::statement(const Stmt& stmt, bool is_last) {
+  if (!stmt) return;  // of a node that is not complete
   by_kind(
       stmt,
       [&](const SeqStmtNode* list) {
