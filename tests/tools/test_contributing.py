@@ -184,9 +184,10 @@ def followed() -> Followed:
     """All recipes compiled, and linked into one library and one program."""
     if not (BUILD / "bin/schedule_test").exists():
         pytest.skip("the C++ tests are not built")
-    folder = BUILD / "recipes"  # the same each time, by which ccache knows the files
+    # the same each time, by which ccache knows the files; of each process of pytest-xdist another
+    folder = BUILD / "recipes" / os.environ.get("PYTEST_XDIST_WORKER", "alone")
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
+    folder.mkdir(parents=True)
     made = commands_of("bin/tilewright")
     followed = Followed(folder, {})
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
