@@ -47,7 +47,7 @@ def test_links_lead_somewhere():
     assert broken == []
 
 
-# iterations, L1 and L2; calls that are measured may take turns
+# instead of iterations, L1 and L2; measured calls may alternate
 COINED = re.compile(
     r"\b(first|second|third) cache\b|\bturns of (a |the )?loops?\b|\beach turn\b", re.IGNORECASE
 )

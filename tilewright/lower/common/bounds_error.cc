@@ -67,7 +67,7 @@ Stmt raise_with_place(const std::string& function, const Span& place, NumberedTe
   const bool is_shown = place && place.source->line_text(place.line).size() <= kMaxLine;
   UserError error(is_shown ? place : Span(), "{}: {}", function, text.text);
   if (!help.empty()) error.help("{}", help);
-  // whoever catches the error adds the heading
+  // without "error: ", which is added where the error is printed
   const std::string rendered = escaped(error.render().substr(std::string_view("error: ").size()));
   std::string format;
   auto value = text.values.begin();

@@ -5,6 +5,7 @@
 #include "tilewright/schedule/core/report.h"
 #include "tilewright/schedule/legality/layout.h"
 #include "tilewright/schedule/transforms/buffers.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -34,8 +35,8 @@ void apply(State& state, Args& args) {
     throw refuse(state, block, "buffer {} is {}", target.buffer->name,
                  where_from(state, block, target.buffer));
   if (args.axis < -ndim || args.axis >= ndim)
-    throw refuse(state, block, "buffer {} has {} dimension{}, there is no axis {}", target.buffer->name, ndim,
-                 ndim == 1 ? "" : "s", args.axis);
+    throw refuse(state, block, "buffer {} has {}, there is no axis {}", target.buffer->name,
+                 count_text(ndim, "dimension"), args.axis);
   if (args.factor < 1) throw refuse(state, block, "factor {} is below 1", args.factor);
   const int64_t axis = args.axis < 0 ? args.axis + ndim : args.axis;
   // a list of (buffer, axis, factor, offset); a new entry for the same buffer and axis replaces the old one

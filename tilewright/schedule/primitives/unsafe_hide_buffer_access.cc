@@ -1,6 +1,7 @@
 // unsafe_hide_buffer_access: a block does not say of some buffers that it accesses them.
 #include "tilewright/schedule/core/primitive.h"
 #include "tilewright/schedule/core/report.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -27,8 +28,8 @@ void apply(State& state, const Args& args) {
   std::vector<BufferRegion> kept;
   for (int64_t index : args.buf_index_array) {
     if (index < 0 || index >= static_cast<int64_t>(regions.size()))
-      throw refuse(state, id, "block {} {} {} buffer{}, there is no number {}", realize->block->name_hint,
-                   is_read ? "reads" : "writes", regions.size(), regions.size() == 1 ? "" : "s", index);
+      throw refuse(state, id, "block {} {} {}, there is no number {}", realize->block->name_hint,
+                   is_read ? "reads" : "writes", count_text(regions.size(), "buffer"), index);
   }
   for (size_t n = 0; n < regions.size(); ++n) {
     const auto& hidden = args.buf_index_array;

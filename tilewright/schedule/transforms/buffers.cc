@@ -7,6 +7,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/core/report.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/near.h"
 #include "tilewright/tir/builder.h"
 
@@ -54,8 +55,8 @@ BufferPlace require_buffer(const State& state, NodeId id, BufferArg* which, bool
   }
   if (const auto* index = std::get_if<int64_t>(&which->which)) {
     if (*index < 0 || *index >= static_cast<int64_t>(regions.size())) {
-      UserError error = refuse(state, id, "block {} {} {} buffer{}, there is no number {}", block->name_hint,
-                               verb, regions.size(), regions.size() == 1 ? "" : "s", *index);
+      UserError error = refuse(state, id, "block {} {} {}, there is no number {}", block->name_hint, verb,
+                               count_text(regions.size(), "buffer"), *index);
       std::vector<std::string> numbered;
       for (size_t n = 0; n < regions.size(); ++n)
         numbered.push_back(fmt::format("{} is {}", n, regions[n]->buffer->name));

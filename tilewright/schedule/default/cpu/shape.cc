@@ -9,6 +9,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/steps.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/tir/block_roles.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
@@ -188,8 +189,8 @@ std::optional<Reason> why_not_one_store(const BlockNode* block) {
     walk(
         block->body, [&](const BufferStoreNode*) { ++num_stores; }, [&](const ForNode*) { ++num_loops; },
         [&](const WhileNode*) { ++num_loops; });
-    return Reason(Reason::kForm, "its body is not one store, but has {} store{} and {} loop{}", num_stores,
-                  num_stores == 1 ? "" : "s", num_loops, num_loops == 1 ? "" : "s");
+    return Reason(Reason::kForm, "its body is not one store, but has {} and {}",
+                  count_text(num_stores, "store"), count_text(num_loops, "loop"));
   }
   for (const IterVar& axis : block->iter_vars) {
     if (axis->iter_type != IterType::kSpatial && axis->iter_type != IterType::kReduce)

@@ -5,6 +5,7 @@
 #include "tilewright/schedule/default/cpu/transpose.h"
 #include "tilewright/schedule/default/default.h"
 #include "tilewright/schedule/steps.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
 #include "tilewright/tir/stmt.h"
@@ -78,8 +79,8 @@ Reason why_too_short(const Schedule& sch, LoopRef loop) {
   if (!as_const_int(node->extent, &extent))
     return Reason(Reason::kOpenExtent, "the extent of loop {}, {}, is known only at run time",
                   node->loop_var->name_hint, expr_text(node->extent));
-  return Reason(Reason::kTooSmall, "loop {} has {} iteration{}, fewer than the {} of a vector that pays",
-                node->loop_var->name_hint, extent, extent == 1 ? "" : "s", kLoopCosts.least_vector);
+  return Reason(Reason::kTooSmall, "loop {} has {}, fewer than the {} of a vector that pays",
+                node->loop_var->name_hint, count_text(extent, "iteration"), kLoopCosts.least_vector);
 }
 
 // How many of `extent` elements, at least one, a vector takes.
