@@ -85,7 +85,7 @@ def _built(source, target, precision, weights, check_bounds, shapes=None):
     )
 
 
-def compile(  # noqa: A001 - the field's name
+def compile(
     source,
     target="llvm",
     params: dict | None = None,
@@ -114,7 +114,11 @@ def compile(  # noqa: A001 - the field's name
             Unsupported with every operator of a model that has no conversion
     >>> ex = tilewright.compile("model.onnx", weights="int8", shapes={"n": 1}); vm = tilewright.VirtualMachine(ex)
     """
-    if isinstance(source, str | bytes) or hasattr(source, "__fspath__") or hasattr(source, "SerializeToString"):
+    if (
+        isinstance(source, str | bytes)
+        or hasattr(source, "__fspath__")
+        or hasattr(source, "SerializeToString")
+    ):
         from .frontend.onnx import fixed_dims, from_onnx, path_or_bytes
 
         if not params:
@@ -126,7 +130,9 @@ def compile(  # noqa: A001 - the field's name
     if isinstance(source, _PrimFunc):
         source = IRModule.from_expr(source)
     if not isinstance(source, IRModule):
-        raise UserError(f"cannot compile a Python {type(source).__name__}\nhelp: give a module, a function or an ONNX path")
+        raise UserError(
+            f"cannot compile a Python {type(source).__name__}\nhelp: give a module, a function or an ONNX path"
+        )
     if shapes:
         from .frontend.onnx import fixed_dims
         from .relax.transform import bind_symbolic_vars
@@ -134,12 +140,18 @@ def compile(  # noqa: A001 - the field's name
         source = bind_symbolic_vars(binding_map=fixed_dims(shapes))(source)
     has_graph = any(isinstance(func, _Function) for func in source.functions.values())
     if has_graph:
-        return build_graph(source, target, params, precision=precision, weights=weights, check_bounds=check_bounds)
+        return build_graph(
+            source, target, params, precision=precision, weights=weights, check_bounds=check_bounds
+        )
     _require_policies(precision, weights)
     if precision not in (None, "exact"):
-        raise UserError("precision= applies to graph functions; this module has only loop programs\nhelp: write the casts into them")
+        raise UserError(
+            "precision= applies to graph functions; this module has only loop programs\nhelp: write the casts into them"
+        )
     if weights not in (None, "float32"):
-        raise UserError("weights= applies to graph functions; this module has only loop programs\nhelp: write the casts into them")
+        raise UserError(
+            "weights= applies to graph functions; this module has only loop programs\nhelp: write the casts into them"
+        )
     return build(source, target, schedule=schedule, check_bounds=check_bounds)
 
 
