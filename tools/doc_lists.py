@@ -1,4 +1,4 @@
-"""Writes the lists in docs/ that follow from the program: its commands, steps of lowering, graph passes, ONNX operators.
+"""Writes the lists in docs/ that follow from the program: commands, steps of lowering, graph passes and operators, those of ONNX.
 
 python tools/doc_lists.py            writes them; a test fails while one is not what this makes
 python tools/doc_lists.py --print    prints them
@@ -78,12 +78,32 @@ def operators(page: str) -> str:
     )
 
 
+def graph_operators(page: str) -> str:
+    """A table of operators for each group of them (R.nn.relu), those without a group first."""
+    groups: dict[str, list] = {}
+    for name, args, doc, attrs, source in _core.relax_op_table():
+        path = name.removeprefix("relax.")
+        given = "; ".join(", ".join(part) for part in (args, [attr for attr, *_ in attrs]) if part)
+        group = path.rpartition(".")[0]
+        groups.setdefault(group, []).append(
+            (f"`{path}({given})`", doc.removesuffix(".").replace("|", "\\|"), source)
+        )
+    parts = []
+    for group, rows in sorted(groups.items()):
+        sources = "; ".join(dict.fromkeys(source for *_, source in rows))
+        parts.append(f"## {group or 'Without a group'}")
+        parts.append(table(("operator", "result"), *((call, doc) for call, doc, _ in rows)))
+        parts.append("\n".join(textwrap.wrap(f"Sources: {sources}.", 130, break_long_words=False)))
+    return "\n\n".join(parts)
+
+
 #: the list, its page and what makes it
 LISTS = {
     "commands": ("docs/cli.md", commands),
     "steps": ("docs/lowering.md", steps),
     "passes": ("docs/graph-passes.md", passes),
     "operators": ("docs/onnx.md", operators),
+    "graph operators": ("docs/operators.md", graph_operators),
 }
 
 

@@ -293,7 +293,12 @@ print(relax.op.cube.__doc__, relax.transform.drop_notes.__doc__, tilewright.Sche
     [
         (
             "doc_lists.py",
-            ("| `targets` | list what", "| `drop_loop_notes` | x | x |", "com.microsoft::QuickGelu"),
+            (
+                "| `targets` | list what",
+                "| `drop_loop_notes` | x | x |",
+                "com.microsoft::QuickGelu",
+                "| `cube(x)` | x * x * x |",
+            ),
         ),
         ("doc_lists.py", ("| `drop_notes()` | Attribute note",)),
         ("primitive_docs.py", ("## note\n",)),
