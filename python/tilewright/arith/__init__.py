@@ -32,7 +32,7 @@ class Analyzer:
         self._core = _core.Analyzer()
 
     def bind(self, var, domain) -> None:
-        """Says that `var` is in `domain`, a Range or (begin, end); or that it stands for an expression."""
+        """Says that `var` is in `domain`, a Range or (begin, end), or equals `domain`, an expression."""
         if isinstance(domain, (_Range, tuple, list)):
             self._core.bind_range(var, _range(domain))
         else:

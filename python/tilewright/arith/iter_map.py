@@ -21,7 +21,7 @@ class IterMapExpr(abc.ABC):
 
     @abc.abstractmethod
     def to_expr(self):
-        """The expression that it stands for."""
+        """Its value as an expression."""
 
 
 class IterMark:
@@ -49,7 +49,7 @@ class IterSplitExpr(IterMapExpr):
         self.scale = scale
 
     def to_expr(self):
-        """The expression that it stands for."""
+        """Its value as an expression."""
         value = self.source.source
         value = value.to_expr() if isinstance(value, IterMapExpr) else value
         analyzer = Analyzer()
@@ -68,7 +68,7 @@ class IterSumExpr(IterMapExpr):
         self.base = base
 
     def to_expr(self):
-        """The expression that it stands for."""
+        """Its value as an expression."""
         return Analyzer().simplify(sum((arg.to_expr() for arg in self.args), start=self.base))
 
 

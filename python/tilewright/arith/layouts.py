@@ -59,7 +59,7 @@ class Layout:
         return hash(self.name)
 
     def index_of(self, axis: str) -> int:
-        """Where an axis or an inner part stands; -1 if it is not there."""
+        """The position of an axis or an inner part; -1 if the layout lacks it."""
         return next((n for n, (letter, _) in enumerate(self._parts) if letter == axis), -1)
 
     def factor_of(self, axis: str) -> int:

@@ -182,7 +182,7 @@ class _Part(iter_map.IterMapExpr):
         self._expr = expr
 
     def to_expr(self):
-        """The expression that it stands for."""
+        """Its value as an expression."""
         return self._expr
 
 

@@ -15,17 +15,17 @@ from .transform import ModulePass, dataflowblock_pass, function_pass
 
 
 def EliminateCommonSubexpr(call_only: bool = False):
-    """Equal values are computed once."""
+    """Computes equal values once."""
     return transform.eliminate_common_subexpr(call_only=call_only)
 
 
 def CanonicalizeBindings():
-    """Every value has one name."""
+    """Replaces variables that are other names of a value by the first one."""
     return transform.canonicalize_bindings()
 
 
 def BindSymbolicVars(binding_map: dict, func_name: str | None = None):
-    """Named dimensions, or tir variables by their names, are numbers."""
+    """Replaces dimensions, given by name or variable, by numbers."""
     extents = {
         getattr(key, "name_hint", getattr(key, "name", key)): int(value) for key, value in binding_map.items()
     }
@@ -33,32 +33,32 @@ def BindSymbolicVars(binding_map: dict, func_name: str | None = None):
 
 
 def ToNonDataflow():
-    """Dataflow blocks are plain blocks."""
+    """Makes dataflow blocks plain blocks."""
     return transform.to_non_dataflow()
 
 
 def ConvertToDataflow(min_size: int = 2):
-    """Bindings without effect stand in dataflow blocks, whatever their number."""
+    """Puts bindings without side effects into dataflow blocks; `min_size` has no effect."""
     return transform.to_dataflow()
 
 
 def DeadCodeElimination(entry_functions=None):
-    """Nothing is computed that nobody uses."""
+    """Removes bindings and functions that nothing uses."""
     return transform.dead_code_elimination(entry_functions=list(entry_functions or []))
 
 
 def DecomposeOpsForInference(func_name: str | None = None):
-    """Composite operators are simple ones; batch norms use given statistics."""
+    """Replaces composite operators by simple ones; batch norms use the statistics that they are given."""
     return transform.decompose_ops(func_name=func_name or "")
 
 
 def DecomposeOpsForTraining(func_name: str | None = None):
-    """Composite operators are simple ones; batch norms use the statistics of their data."""
+    """Replaces composite operators by simple ones; batch norms use the statistics of their data."""
     return transform.decompose_ops(training=True, func_name=func_name or "")
 
 
 def CombineParallelMatmul(check=None):
-    """Matmuls of one value by several weights are one matmul."""
+    """Makes one matmul of those that multiply one value by several weights."""
     if check is not None:
         raise UserError(
             "CombineParallelMatmul: check cannot be asked\nhelp: combine_parallel_matmul(min_branches=3) says how many are enough"
@@ -67,22 +67,22 @@ def CombineParallelMatmul(check=None):
 
 
 def FuseTransposeMatmul():
-    """A matmul reads transposed operands as they lie."""
+    """Lets matmuls read operands before they are transposed."""
     return transform.fuse_transpose_matmul()
 
 
 def FuseOps(fuse_opt_level: int = -1):
-    """Cheap operators stand in one function with what they follow; at level 0 nothing does."""
+    """Groups cheap operators with the operator before them into one function; at level 0 there are no groups."""
     return transform.fuse_ops(**({"max_size": 1} if fuse_opt_level == 0 else {}))
 
 
 def FuseTIR():
-    """Functions of FuseOps are loop programs; those that were fused, and nothing else uses, are gone."""
+    """Makes a loop program of each function of FuseOps, and removes the programs that it replaces."""
     return Sequential([transform.fuse_tir(), transform.dead_code_elimination()])
 
 
 def TopologicalSort(order: str = "depth-first", direction: str = "from-inputs"):
-    """Bindings of dataflow blocks stand in another order."""
+    """Sorts the bindings of dataflow blocks, depth first or breadth first, from inputs or from outputs."""
     return transform.topological_sort(order=order, direction=direction)
 
 
@@ -92,7 +92,7 @@ def AlterOpImpl(
     op_buffer_axis_separators=None,
     op_buffer_input_axis_separators=None,
 ):
-    """Loop programs of a given operator_name are the given ones; index maps may be functions."""
+    """Replaces loop programs by operator_name; index maps may be functions."""
     if any((op_buffer_axis_separators or {}).values()) or any(
         (op_buffer_input_axis_separators or {}).values()
     ):
@@ -108,12 +108,12 @@ def AlterOpImpl(
 
 
 def CallTIRRewrite():
-    """Outputs are allocated, and calls write into what they are given."""
+    """Allocates outputs, which calls of loop programs then take as arguments."""
     return transform.call_tir_rewrite()
 
 
 def VMBuiltinLower():
-    """Storages, tensors in them and their ends are calls of the virtual machine."""
+    """Makes allocations of storages and tensors, and their release, calls of the virtual machine."""
     return transform.lower_runtime_builtin()
 
 
@@ -129,7 +129,7 @@ class _WithLegalizations(relax.PyExprMutator):
 
 
 class _Legalize:
-    """Operators of the map by its functions (builder, call) -> expression, then all others but `skip`."""
+    """Legalises operators of the map by its functions (builder, call) -> expression, then all others but `skip`."""
 
     def __init__(self, makers: dict, skip: list):
         self.makers, self.skip = makers, skip
@@ -146,13 +146,13 @@ class _Legalize:
 
 
 def LegalizeOps(customize_legalize_map: dict | None = None, skip_ops=None, enable_warning: bool = False):
-    """Operators are calls of loop programs; {operator: function(builder, call)} says how some are made."""
+    """Replaces operators by calls of loop programs; {operator: function(builder, call)} makes those of some."""
     names = [getattr(name, "name", name) for name in skip_ops or []]
     return _Legalize(dict(customize_legalize_map or {}), names)
 
 
 def ConvertLayout(desired_layouts: dict, layout_cb=None):
-    """Images have their channels last where {operator: [layout of images, of weights]} asks for NHWC.
+    """Puts the channels of images last where {operator: [layout of images, of weights]} asks for NHWC.
 
     Raises UserError for other operators and layouts: convert_layout knows NHWC with HWIO or OHWI.
     """
@@ -194,7 +194,7 @@ class _OtherParameters(relax.PyExprMutator):
 
 
 def UpdateParamStructInfo(sinfo_func):
-    """Parameters have the types that a function from a variable to a type, or None, says; all else follows."""
+    """Gives parameters the types that a function of the variable returns (None: the old one), and infers all others."""
 
     def run(func, mod, ctx):
         return _OtherParameters(mod, sinfo_func).visit_expr(func)
@@ -203,7 +203,7 @@ def UpdateParamStructInfo(sinfo_func):
 
 
 class _Unchecked(relax.PyExprMutator):
-    """call_pure_packed as the call that it stands for."""
+    """Replaces call_pure_packed by a call of its function."""
 
     def visit_call_(self, call):
         call = self.visit_expr_post_order(call)
@@ -215,7 +215,7 @@ class _Unchecked(relax.PyExprMutator):
 
 
 def RemovePurityChecking():
-    """Pure functions say so themselves, by the attribute relax.force_pure; inside they may call what is not."""
+    """Sets the attribute relax.force_pure of pure functions, which may then call functions that are not pure."""
 
     def run(func, mod, ctx):
         if not func.is_pure or func.attrs.get("relax.force_pure"):

@@ -38,7 +38,7 @@ def _constructor(kind: str, field_names: list[str]):
 
 
 def _no_constructor(group: str):
-    """The __new__ of a class that stands for several kinds of nodes: it refuses, as an object of it would have no node."""
+    """The __new__ of a base class of several kinds of nodes: it refuses, as an object of it would have no node."""
 
     def new(cls, *args, **kwargs):
         kinds = [kind for kind, _, _ in _core.node_table() if issubclass(classes[kind], classes[group])]

@@ -102,7 +102,7 @@ def layout_transform(x, index_map, pad_value=None, axis_separators=None, input_a
     """The elements of `x` at the places that an index map gives them.
 
     index_map              an IndexMap, or a function such as lambda i, j: (j // 4, i, j % 4)
-    pad_value              what stands where no element does; default 0
+    pad_value              the value where the map puts no element of `x`; default 0
     axis_separators        dimensions of the result that begin a physical one; default none
     input_axis_separators  the same of x
     """

@@ -143,7 +143,7 @@ class PyExprVisitor(_Functor):
 
 
 class PyExprMutator(_Functor):
-    """Rebuilds a graph: each method returns what stands for its expression; what no method changes stays the same object.
+    """Rebuilds a graph: each method returns the replacement of its expression; an expression that no method changes stays the same object.
 
     mod  the module whose functions the graph calls, and to which `builder_` adds functions; default none
 
@@ -205,7 +205,7 @@ class PyExprMutator(_Functor):
                 self.builder_.emit_normalized(binding)
 
     def visit_binding_block(self, block):
-        """Emits what the bindings of a block become; outside of a function it returns the block of them."""
+        """Emits the rebuilt bindings of a block; outside of a function it returns the block of them."""
         if self.builder_._core.is_open():
             return super().visit_binding_block(block)
         with self._scope(()) as end_scope:
@@ -259,24 +259,24 @@ class PyExprMutator(_Functor):
     visit_extern_func_ = visit_prim_value_ = visit_shape_expr_ = visit_string_imm_ = visit_leaf_
 
     def visit_call_(self, call):
-        """The call of what its operator and arguments become."""
+        """The call with its operator and arguments rebuilt."""
         op, args = self.visit_expr(call.op), [self.visit_expr(arg) for arg in call.args]
         return (
             call if _same([call.op, *call.args], [op, *args]) else call.replace(op=op, args=args, type=None)
         )
 
     def visit_tuple_(self, expr):
-        """The tuple of what the elements become."""
+        """The tuple with its elements rebuilt."""
         elements = [self.visit_expr(element) for element in expr.elements]
         return expr if _same(expr.elements, elements) else expr.replace(elements=elements, type=None)
 
     def visit_tuple_getitem_(self, item):
-        """The element of what the tuple becomes."""
+        """The element of the rebuilt tuple."""
         source = self.visit_expr(item.tuple)
         return item if _same([item.tuple], [source]) else item.replace(tuple=source, type=None)
 
     def visit_if_(self, expr):
-        """The branch with what condition and branches become, each branch in a scope of its own."""
+        """The branch with its condition and branches rebuilt, each branch in its own scope."""
         old = [expr.cond, expr.true_branch, expr.false_branch]
         new = [self.visit_expr(expr.cond), *(self.visit_with_new_scope(branch) for branch in old[1:])]
         if _same(old, new):
@@ -284,11 +284,11 @@ class PyExprMutator(_Functor):
         return expr.replace(cond=new[0], true_branch=new[1], false_branch=new[2], type=None)
 
     def visit_seq_expr_(self, seq):
-        """The sequence of what blocks and result become, in a scope of its own."""
+        """The sequence with its blocks and result rebuilt, in its own scope."""
         return self.visit_with_new_scope(seq)
 
     def visit_function_(self, func):
-        """The function of what parameters and body become; its result has the type that inference finds."""
+        """The function with its parameters and body rebuilt; its result has the type that inference finds."""
         params = [self.visit_var_def(param) for param in func.params]
         for old, new in zip(func.params, params, strict=True):
             if new is not old:
@@ -299,18 +299,18 @@ class PyExprMutator(_Functor):
     # ---- bindings
 
     def visit_binding_block_(self, block) -> None:
-        """Emits what the bindings become."""
+        """Emits the rebuilt bindings."""
         for binding in block.bindings:
             self.visit_binding(binding)
 
     def visit_dataflow_block_(self, block) -> None:
-        """Emits what the bindings become, in a dataflow block."""
+        """Emits the rebuilt bindings in a dataflow block."""
         with self.builder_.dataflow():
             for binding in block.bindings:
                 self.visit_binding(binding)
 
     def visit_var_binding_(self, binding) -> None:
-        """Emits the variable bound to what the value becomes."""
+        """Emits the variable bound to its rebuilt value."""
         value = self.visit_expr(binding.value)
         var = self.visit_var_def(binding.var)
         if value.type is not None:

@@ -139,7 +139,7 @@ def merged(mod: IRModule, merges: bool) -> IRModule:
 
 
 class MergeCompositeFunctions:
-    """Calls of composite functions that belong together stand in one function with the attribute Codegen.
+    """Moves calls of composite functions that belong together into one function with the attribute Codegen.
 
     lv = fused_matmul(x, w); gv = fused_relu(lv)     both Composite "mine...."
     ->  gv = fused_relu_mine(x, w), a function with Codegen "mine" that calls both

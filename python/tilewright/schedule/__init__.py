@@ -92,7 +92,7 @@ class Schedule:
         return State(self)
 
     def get(self, handle):
-        """The For, Block or int that a handle, or a number made of sampled ones, stands for now."""
+        """The For or Block of a handle, or the value of a sampled number or an expression of such numbers, as it is now."""
         return self._core.get(with_handles(self._core, handle))
 
     def copy(self) -> "Schedule":

@@ -185,7 +185,7 @@ def resolve(names: dict, expression: str, scope: dict):
 
 
 def find_macro(names: dict, name: str):
-    """The Macro that the dotted `name` stands for, or None."""
+    """The Macro called `name`, a dotted name, or None."""
     first, *rest = name.split(".")
     found = names.get(first)
     for part in rest:
@@ -231,7 +231,7 @@ class Macro:
 
 
 def aliases_of(names: dict) -> list[tuple[str, str]]:
-    """Names that stand for the script modules: [("T", "tvm.script.tir"), ...]; ("R", "") where R is a value."""
+    """Names of the script modules in this source: [("T", "tvm.script.tir"), ...]; ("R", "") where R is a value."""
     known = {
         sys.modules.get(f"tilewright.script.{name}"): f"tvm.script.{name}" for name in ("tir", "relax", "ir")
     }

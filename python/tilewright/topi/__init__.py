@@ -113,7 +113,7 @@ def reshape(a, newshape):
 
 
 def transpose(a, axes=None):
-    """Dimension n of the result is dimension axes[n] of a; None turns the order round."""
+    """Dimension n of the result is dimension axes[n] of a; None reverses the order."""
     order = [_axis(a, axis) for axis in axes] if axes else list(range(len(a.shape)))[::-1]
     return _topi.transpose(a, order)
 

@@ -31,7 +31,7 @@ class _CallRewriter(PyExprMutator):
 
 
 def rewrite_call(pattern: Pattern, rewriter, func):
-    """`func` with calls replaced that `pattern` matches; what nothing uses afterwards is gone.
+    """`func` with calls replaced that `pattern` matches; bindings that nothing uses afterwards are removed.
 
     rewriter  a function (call, {pattern: what it matched}) -> expression; giving back `call` leaves it
     Raises    UserError if the rewriter gives no expression, or one whose type does not fit

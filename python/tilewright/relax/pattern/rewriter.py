@@ -207,11 +207,11 @@ class PatternMatchingRewriter:
 
     def __init__(self, rewrite, helpers: dict | None = None):
         self._rewrite = rewrite  # of a function
-        self._helpers = helpers or {}  # {name: function} that what is put there may call
+        self._helpers = helpers or {}  # {name: function} that replacements may call
 
     @staticmethod
     def from_pattern(pattern: Pattern, func) -> "PatternMatchingRewriter":
-        """Of calls that `pattern` matches; func(call, {pattern: expression}) gives what stands there, None: call itself."""
+        """A rewriter of calls that `pattern` matches: func(call, {pattern: expression}) gives the replacement; None: none."""
 
         def rewriter(call, found):
             result = func(call, found)
@@ -221,7 +221,7 @@ class PatternMatchingRewriter:
 
     @staticmethod
     def from_module(module: IRModule) -> "PatternMatchingRewriter":
-        """Of what the function `pattern` of the module computes; `replacement`, of the same parameters, stands there.
+        """A rewriter that replaces what the function `pattern` of the module computes by `replacement`, which has the same parameters.
 
         It may call other functions of its module, which the module that is rewritten gets.
         Raises  UserError if the module has no such functions, if pattern gives a parameter or does not use one, or if

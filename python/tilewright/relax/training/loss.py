@@ -23,7 +23,7 @@ class Loss:
     """The base class of losses.
 
     loss_name             the name of the function
-    reduction             "mean", "sum" or "none": what becomes of one loss per element or sample
+    reduction             "mean", "sum" or "none": how the losses of elements or samples are combined
     num_backbone_outputs  how many results of a model it takes first
     """
 
@@ -77,7 +77,7 @@ class MSELoss(Loss):
 class CrossEntropyLoss(Loss):
     """nll_loss of the log_softmax of predictions [n, classes, ...] or [classes]: torch.nn.CrossEntropyLoss.
 
-    ignore_index  a target that counts nothing; default -100
+    ignore_index  elements of this target are left out of the loss; default -100
     """
 
     def __init__(self, reduction: str = "mean", ignore_index: int = -100):

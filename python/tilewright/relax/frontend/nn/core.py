@@ -30,7 +30,7 @@ class Effect:
         raise NotImplementedError
 
     def create(self, name_hint: str) -> list:
-        """New parameters that stand for the effect."""
+        """New parameters for the state of the effect."""
         raise NotImplementedError
 
     def set_state(self, state_vars: list) -> None:

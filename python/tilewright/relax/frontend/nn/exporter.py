@@ -76,7 +76,7 @@ def _emit_method(builder: BlockBuilder, name: str, method, params: list, effects
 
 
 class _nothing:
-    """A scope that is none: what may print stands outside of dataflow blocks."""
+    """A scope without a dataflow block, as calls that print are not allowed in one."""
 
     def __enter__(self):
         return self

@@ -229,7 +229,7 @@ def ones(shape, dtype: str = "float32", name: str = "ones") -> Tensor:
 
 
 def empty(shape, dtype: str = "float32", name: str = "empty") -> Tensor:
-    """A tensor whose elements nobody may rely on; zeros."""
+    """A tensor whose elements have no defined values (at present zeros)."""
     return zeros(shape, dtype, name)
 
 

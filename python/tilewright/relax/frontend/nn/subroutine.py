@@ -1,4 +1,4 @@
-"""Modules whose forward becomes a function of its own instead of being written out at each call."""
+"""Modules whose forward becomes a separate function instead of being written out at each call."""
 
 import contextvars
 import functools
