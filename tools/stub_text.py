@@ -96,7 +96,8 @@ def python_function(name: str, function, default_result: str, indent: str = "", 
     """The stub of a function that is written in Python."""
     result = signature_of(function).return_annotation
     shown = default_result if result is inspect.Signature.empty else type_text(result)
-    return function_text(name, parameters_text(function), shown, inspect.getdoc(function), indent, decorator)
+    doc = function.__doc__  # not that of object, which inspect.getdoc finds for __init__
+    return function_text(name, parameters_text(function), shown, doc, indent, decorator)
 
 
 def member_text(owner: type, name: str, member, default_result: str) -> str:

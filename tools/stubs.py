@@ -155,12 +155,23 @@ def operators() -> list[str]:
     return parts
 
 
+def option_type(doc: str, kind: str) -> str:
+    """The type of an option of a pass; the text of one that is a mapping shows its form: {name: extent}."""
+    return "dict[str, Any]" if kind == "node" and doc.startswith("{") else argument_type(kind)
+
+
+def names_of_pass(name: str) -> list[str]:
+    """The names under which relax.transform has a pass of the registry; some have a class in camel case."""
+    names = dict.fromkeys((name, "".join(part.capitalize() for part in name.split("_"))))
+    return [each for each in names if getattr(relax.transform, each) is getattr(relax.transform, name)]
+
+
 def passes() -> list[str]:
     """The stubs of the passes in the registry under both of their names; options are given by keyword."""
     parts = []
     for name, _, _, options in _core.relax_pass_table():
-        given = ", ".join(f"{option}: {argument_type(kind)} = ..." for option, _, kind in options)
-        for each in dict.fromkeys((name, "".join(part.capitalize() for part in name.split("_")))):
+        given = ", ".join(f"{option}: {option_type(doc, kind)} = ..." for option, doc, kind in options)
+        for each in names_of_pass(name):
             doc = getattr(relax.transform, name).__doc__
             parts.append(
                 function_text(each, f"*, {given}" if given else "", "tilewright.transform.Pass", doc)
@@ -216,7 +227,7 @@ def module_text(name: str) -> str:
     elif name == "relax.transform":
         parts, have = passes(), set()
         for each, _, _, _ in _core.relax_pass_table():
-            have |= {each, "".join(part.capitalize() for part in each.split("_"))}
+            have |= set(names_of_pass(each))
     elif not name:
         lazy = [each for each in tilewright.__all__ if inspect.ismodule(getattr(tilewright, each))]
         parts = [

@@ -83,6 +83,22 @@ def test_a_pass(written):
     )
 
 
+def test_options_of_a_pass(written):
+    text = (written / "relax/transform.pyi").read_text()
+    assert part_of(text, "def bind_symbolic_vars(").partition("\n")[0] == (
+        "def bind_symbolic_vars(*, binding_map: dict[str, Any] = ..., func_name: str = ...) -> tilewright.transform.Pass:"
+    )
+
+
+def test_a_pass_that_is_a_class_has_the_arguments_of_the_class(written):
+    assert part_of((written / "relax/transform.pyi").read_text(), "class BindParams:").splitlines()[:4] == [
+        "class BindParams:",
+        '    """Makes parameters constants: BindParams("main", {"w0": tensor})(mod)."""',
+        "    def __init__(self, func_name: str, params: dict) -> None: ...",
+        "    def __call__(self, mod: tilewright.ir.module.IRModule) -> tilewright.ir.module.IRModule:",
+    ]
+
+
 def test_a_method_of_python():
     def method(self, a, *rest, b: int | None = None, c: str = "x", **more) -> list[str]:
         """Says "hello"."""
