@@ -41,7 +41,7 @@ def serve(name: str, num_threads: int) -> None:
 
 
 def ratios_of(builds: tuple[str, str], name: str, num_threads: int, seconds: float) -> dict:
-    rounds = timing.time_in_turns({build: worker(build, name, num_threads) for build in builds}, seconds)[
+    rounds = timing.time_in_rounds({build: worker(build, name, num_threads) for build in builds}, seconds)[
         "rounds"
     ]
     before, after = (rounds[build] for build in builds)

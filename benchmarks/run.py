@@ -200,7 +200,7 @@ def rows_of(name: str, case: dict, num_threads: int, peers: list[str] | None, se
     calls = {peer: prepare(case, adapter) for peer, adapter in adapters.items()}
     calls = {peer: call for peer, call in calls.items() if call}
     if calls:
-        result |= timing.time_in_turns(calls, seconds)
+        result |= timing.time_in_rounds(calls, seconds)
     if asked_of(case, num_threads) and "tilewright" in calls:
         result["roof"] = or_nothing(lambda: roof_of(case, adapters["tilewright"], num_threads))
         if num_threads == case["threads"][0]:

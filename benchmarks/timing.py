@@ -61,7 +61,7 @@ def times_of_slice(call) -> list[float]:
     return times_of_calls(call, SLICE_S)
 
 
-def time_in_turns(calls: dict, seconds: float) -> dict[str, dict]:
+def time_in_rounds(calls: dict, seconds: float) -> dict[str, dict]:
     """Alternates slices of all peers until each has had `seconds`: "figures" of all calls and medians of the "rounds"."""
     times: dict[str, list[float]] = {peer: [] for peer in calls}
     rounds: dict[str, list[float]] = {peer: [] for peer in calls}

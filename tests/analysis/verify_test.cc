@@ -162,7 +162,7 @@ TEST(Verify, RegionThatLeavesOutOneOfTwoElements) {
   )");
 }
 
-TEST(Verify, RegionThatLeavesOutTurnsOfALoop) {
+TEST(Verify, RegionThatLeavesOutIterationsOfALoop) {
   expect_verdict(script::parse_func_unchecked(R"(
     @T.prim_func
     def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8, 5), "float32")):

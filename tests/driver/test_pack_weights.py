@@ -124,7 +124,7 @@ def test_not_below_level_2():
     assert buffer_shapes(executable)[0][1] == (129, 100)
 
 
-def test_many_weights_are_packed_in_turns():
+def test_many_weights_are_packed_in_groups():
     """Kernels with more bytes of weights than are packed at a time."""
     rows, sizes = 5, (2000, 2300, 2500, 1900)
     x = whole_numbers((rows, sizes[0]))

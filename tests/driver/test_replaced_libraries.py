@@ -12,12 +12,12 @@ def times(factor):
     return compile_graph(lambda x: relax.op.multiply(x, relax.const(np.float32(factor))), x=(5,))
 
 
-@pytest.mark.parametrize("num_turns", [4])
-def test_models(tmp_path, num_turns):
+@pytest.mark.parametrize("num_rounds", [4])
+def test_models(tmp_path, num_rounds):
     """Found: the loader gave the old model for as long as it was in use."""
     path, x = str(tmp_path / "model.so"), np.arange(5, dtype="float32")
     loaded = []
-    for factor in range(2, 2 + num_turns):
+    for factor in range(2, 2 + num_rounds):
         times(factor).export_library(path)
         loaded.append(tilewright.load_module(path))
         loaded.append(tilewright.load_module(path))  # the same file again

@@ -109,7 +109,7 @@ TEST(HoistExpression, StatementBeforeTheConditionKeepsItInside) {
   )");
 }
 
-TEST(HoistExpression, LoopThatMayHaveNoTurnKeepsWhatCouldFail) {
+TEST(HoistExpression, LoopThatMayHaveNoIterationKeepsWhatCouldFail) {
   // with n = 0 there is no A[n - 1]
   check_unchanged("hoist_expression", R"(
     @T.prim_func
@@ -120,7 +120,7 @@ TEST(HoistExpression, LoopThatMayHaveNoTurnKeepsWhatCouldFail) {
   )");
 }
 
-TEST(HoistExpression, LoopThatMayHaveNoTurnGivesAComparison) {
+TEST(HoistExpression, LoopThatMayHaveNoIterationGivesAComparison) {
   check_pass("hoist_expression", R"(
     @T.prim_func
     def main(B: T.Buffer((5,), "float32"), m: T.int32, n: T.int32):
@@ -147,7 +147,7 @@ TEST(HoistExpression, CallWithAnEffectStays) {
   )");
 }
 
-TEST(HoistExpression, DivisionThatOnlySomeTurnsMakeLeavesTheLoop) {
+TEST(HoistExpression, DivisionThatOnlySomeIterationsMakeLeavesTheLoop) {
   check_pass("hoist_expression", R"(
     @T.prim_func
     def main(A: T.Buffer((14, 5), "float32"), B: T.Buffer((7,), "float32"), n: T.int32):
@@ -166,7 +166,7 @@ TEST(HoistExpression, DivisionThatOnlySomeTurnsMakeLeavesTheLoop) {
   )");
 }
 
-TEST(HoistExpression, DivisionThatEveryTurnMakesOrThatTurnsChangeStays) {
+TEST(HoistExpression, DivisionThatEveryIterationMakesOrThatIterationsChangeStays) {
   check_unchanged("hoist_expression", R"(
     @T.prim_func
     def main(A: T.Buffer((14, 5), "float32"), B: T.Buffer((7,), "float32"), n: T.int32):

@@ -95,7 +95,7 @@ TEST(PlaceAllocations, NestsThatShareABufferHaveItAroundThem) {
   )");
 }
 
-TEST(PlaceAllocations, ValuesOfAnEarlierTurnStayOutsideOfTheLoop) {
+TEST(PlaceAllocations, ValuesOfAnEarlierIterationStayOutsideOfTheLoop) {
   check_pass("place_allocations", R"(
     @T.prim_func
     def main(A: T.Buffer((7,), "float32"), C: T.Buffer((5, 7), "float32")):
@@ -129,7 +129,7 @@ TEST(PlaceAllocations, ValuesOfAnEarlierTurnStayOutsideOfTheLoop) {
   )");
 }
 
-TEST(PlaceAllocations, HalfOfABufferWrittenInATurnStaysOutsideOfTheLoop) {
+TEST(PlaceAllocations, HalfOfABufferWrittenInAnIterationStaysOutsideOfTheLoop) {
   check_pass("place_allocations", R"(
     @T.prim_func
     def main(A: T.Buffer((8,), "float32"), C: T.Buffer((2, 8), "float32")):
@@ -196,7 +196,7 @@ TEST(PlaceAllocations, APredicateOfTheWriterKeepsTheBufferOutside) {
 }
 
 // The guard of the last tile is on both sides; windows of neighbouring iterations overlap.
-TEST(PlaceAllocations, WhatATurnWritesItselfGoesInsideOfTheLoop) {
+TEST(PlaceAllocations, WhatAnIterationWritesItselfGoesInsideOfTheLoop) {
   check_pass("place_allocations", R"(
     @T.prim_func
     def main(A: T.Buffer((12,), "float32"), C: T.Buffer((10,), "float32")):
@@ -233,7 +233,7 @@ TEST(PlaceAllocations, WhatATurnWritesItselfGoesInsideOfTheLoop) {
 }
 
 // The result of lower_init for a sum that is computed anew for each i.
-TEST(PlaceAllocations, ASumWithItsStartInATurnGoesInsideOfTheLoop) {
+TEST(PlaceAllocations, ASumWithItsStartInAnIterationGoesInsideOfTheLoop) {
   check_pass("place_allocations", R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7), "float32"), C: T.Buffer((3, 5), "float32")):

@@ -55,7 +55,7 @@ TEST(UnswitchLoops, ChoicesThatShareOnlyAPartInOneLoopWaitForTheNext) {
   )");
 }
 
-TEST(UnswitchLoops, LoopsOfTheirOwnTurnsStay) {
+TEST(UnswitchLoops, LoopsOfTheirOwnIterationsStay) {
   check_unchanged("unswitch_loops", R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((7,), "float32"), y: T.int32):

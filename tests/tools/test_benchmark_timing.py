@@ -33,7 +33,7 @@ def test_peers_are_timed_in_rounds(monkeypatch):
     monkeypatch.setattr(timing, "SLICE_S", 0.002)
     order = []
     calls = {"a": lambda: order.append("a"), "b": lambda: order.append("b"), "far": Remote()}
-    found = timing.time_in_turns(calls, seconds=0.004)
+    found = timing.time_in_rounds(calls, seconds=0.004)
     rounds = [name for n, name in enumerate(order) if n == 0 or order[n - 1] != name]
     assert rounds == ["a", "b"] * 3  # the first round warms up
     assert calls["far"].asked == [0.002] * 3

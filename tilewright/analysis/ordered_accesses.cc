@@ -83,11 +83,11 @@ class Collector {
     });
     Range here = make_range(substitute(range->min, values_), substitute(range->extent, values_));
     const bool is_known = can_be_followed(here->min) && can_be_followed(here->extent);
-    if (!is_known) here = make_range(make_var("first", var->dtype), make_var("turns", var->dtype));
+    if (!is_known) here = make_range(make_var("first", var->dtype), make_var("count", var->dtype));
     in(part(stmt, 1), [&] {
-      const Step turn{.stmt = stmt, .var = var, .range = here};
-      if (is_known) return in(turn, [&] { visit(body); });
-      in(perhaps(stmt), [&] { in(turn, [&] { visit(body); }); });
+      const Step iteration{.stmt = stmt, .var = var, .range = here};
+      if (is_known) return in(iteration, [&] { visit(body); });
+      in(perhaps(stmt), [&] { in(iteration, [&] { visit(body); }); });
     });
   }
 

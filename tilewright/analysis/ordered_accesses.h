@@ -51,9 +51,10 @@ bool writes_all(const SureStore& store, const arith::IntervalRegion& needed, ari
 /// each iteration could have a buffer of its own: it has surely written everything that it reads before, or
 /// no two iterations access the same element.  `around`: the enclosing loops.  Inits must be statements
 /// already.
-bool turns_are_independent(const ForNode* loop, const Buffer& buffer,
-                           const std::vector<const ForNode*>& around);
+bool iterations_are_independent(const ForNode* loop, const Buffer& buffer,
+                                const std::vector<const ForNode*>& around);
 /// True only if no two iterations of `loop` access the same element of `buffer`.
-bool turns_are_disjoint(const ForNode* loop, const Buffer& buffer, const std::vector<const ForNode*>& around);
+bool iterations_are_disjoint(const ForNode* loop, const Buffer& buffer,
+                             const std::vector<const ForNode*>& around);
 
 }  // namespace tilewright::analysis

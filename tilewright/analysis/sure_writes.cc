@@ -54,7 +54,7 @@ bool keeps(const PrimExpr& part, const SureStore& store, const arith::IntervalRe
 }
 
 // The loops and the outermost loop variable of one query.
-struct Turn {
+struct Query {
   const ForNode* loop;
   const std::vector<const ForNode*>& around;
 
@@ -111,10 +111,10 @@ bool has_run_at_start(const PrimExpr& start, const PlacedAccess& write, size_t d
   });
 }
 
-std::optional<SureStore> store_below(const PlacedAccess& write, size_t depth, const Turn& turn,
+std::optional<SureStore> store_below(const PlacedAccess& write, size_t depth, const Query& query,
                                      arith::Analyzer& analyzer) {
   SureStore store{write.indices, {}, bool_imm(true)};
-  std::vector<Var> inner = {turn.loop->loop_var};
+  std::vector<Var> inner = {query.loop->loop_var};
   for (size_t n = 0; n < write.path.size(); ++n) {
     const Step& step = write.path[n];
     if (step.var && n > depth) {
@@ -158,16 +158,17 @@ arith::IntervalRegion whole_of(const Buffer& buffer) {
   return region;
 }
 
-bool is_covered(const PlacedAccess& read, const PlacedAccess& write, const Buffer& buffer, const Turn& turn) {
+bool is_covered(const PlacedAccess& read, const PlacedAccess& write, const Buffer& buffer,
+                const Query& query) {
   const std::optional<size_t> depth = where_before(write, read);
   if (!depth || !write.has_known_indices()) return false;
   arith::Analyzer analyzer;
-  turn.bind(analyzer);
+  query.bind(analyzer);
   for (size_t n = 0; n < *depth; ++n) {
     const Step& step = read.path[n];
     if (step.var) analyzer.bind(step.var, step.range);
   }
-  const std::optional<SureStore> store = store_below(write, *depth, turn, analyzer);
+  const std::optional<SureStore> store = store_below(write, *depth, query, analyzer);
   if (!store) return false;
   // conditions that enclose both accesses hold; they are assumed only now, because store_below also asks
   // about the first iteration, in which they may not hold
@@ -182,9 +183,9 @@ bool is_covered(const PlacedAccess& read, const PlacedAccess& write, const Buffe
   return writes_all(*store, needed, analyzer);
 }
 
-bool are_disjoint(const std::vector<PlacedAccess>& accesses, size_t dimension, const Turn& turn) {
+bool are_disjoint(const std::vector<PlacedAccess>& accesses, size_t dimension, const Query& query) {
   arith::Analyzer analyzer;
-  turn.bind(analyzer);
+  query.bind(analyzer);
   std::optional<arith::Interval> all;
   for (const PlacedAccess& access : accesses) {
     PlacedAccess one = access;
@@ -194,17 +195,19 @@ bool are_disjoint(const std::vector<PlacedAccess>& accesses, size_t dimension, c
     all = all ? arith::hull(*all, here, analyzer) : here;
   }
   if (!all || !all->is_bounded()) return false;
-  const Var& var = turn.loop->loop_var;
+  const Var& var = query.loop->loop_var;
   const Var later = make_var("later", var->dtype);
   analyzer.require(later > 0);
-  auto in_later_turn = [&](const PrimExpr& expr) { return substitute(expr, {{var.get(), var + later}}); };
-  return analyzer.can_prove(all->max < in_later_turn(all->min)) ||
-         analyzer.can_prove(in_later_turn(all->max) < all->min);
+  auto in_later_iteration = [&](const PrimExpr& expr) {
+    return substitute(expr, {{var.get(), var + later}});
+  };
+  return analyzer.can_prove(all->max < in_later_iteration(all->min)) ||
+         analyzer.can_prove(in_later_iteration(all->max) < all->min);
 }
 
-bool are_disjoint(const std::vector<PlacedAccess>& accesses, const Turn& turn) {
+bool are_disjoint(const std::vector<PlacedAccess>& accesses, const Query& query) {
   for (size_t n = 0; !accesses.empty() && n < accesses[0].indices.size(); ++n) {
-    if (are_disjoint(accesses, n, turn)) return true;
+    if (are_disjoint(accesses, n, query)) return true;
   }
   return false;
 }
@@ -238,20 +241,20 @@ bool writes_all(const SureStore& store, const arith::IntervalRegion& needed, ari
                      [&](const PrimExpr& part) { return keeps(part, store, needed, analyzer); });
 }
 
-bool turns_are_disjoint(const ForNode* loop, const Buffer& buffer,
-                        const std::vector<const ForNode*>& around) {
-  return are_disjoint(accesses_in_order(loop->body, buffer), Turn{loop, around});
+bool iterations_are_disjoint(const ForNode* loop, const Buffer& buffer,
+                             const std::vector<const ForNode*>& around) {
+  return are_disjoint(accesses_in_order(loop->body, buffer), Query{loop, around});
 }
 
-bool turns_are_independent(const ForNode* loop, const Buffer& buffer,
-                           const std::vector<const ForNode*>& around) {
-  const Turn turn{loop, around};
+bool iterations_are_independent(const ForNode* loop, const Buffer& buffer,
+                                const std::vector<const ForNode*>& around) {
+  const Query query{loop, around};
   const std::vector<PlacedAccess> accesses = accesses_in_order(loop->body, buffer);
-  if (are_disjoint(accesses, turn)) return true;
+  if (are_disjoint(accesses, query)) return true;
   for (const PlacedAccess& read : accesses) {
     if (read.is_write) continue;
     const bool is_surely_written = std::any_of(accesses.begin(), accesses.end(), [&](const auto& write) {
-      return write.is_write && is_covered(read, write, buffer, turn);
+      return write.is_write && is_covered(read, write, buffer, query);
     });
     if (!is_surely_written) return false;
   }

@@ -7,18 +7,18 @@ namespace tilewright::analysis {
 using namespace tir;
 
 /// True if a loop of this extent surely runs: the extent is a constant above 0.
-inline bool turns_at_least_once(const PrimExpr& extent) {
+inline bool surely_runs(const PrimExpr& extent) {
   int64_t count;
   return as_const_int(extent, &count) && count > 0;
 }
 
 /// Tells `analyzer` that a loop of this extent runs at least once, so that no factor of the extent is 0.
-inline void require_turn(arith::Analyzer* analyzer, const PrimExpr& extent) {
+inline void require_an_iteration(arith::Analyzer* analyzer, const PrimExpr& extent) {
   if (!arith::is_index(extent->dtype)) return;
   analyzer->require(extent >= 1);
   if (const auto* product = extent.as<MulNode>()) {
     for (const PrimExpr& factor : {product->a, product->b}) {
-      if (analyzer->can_prove(factor >= 0)) require_turn(analyzer, factor);
+      if (analyzer->can_prove(factor >= 0)) require_an_iteration(analyzer, factor);
     }
   }
 }

@@ -21,8 +21,8 @@ std::vector<RangedVar> loops_that_matter(const SureAccess& access, const PrimExp
   std::vector<RangedVar> result;
   for (size_t n = 0; n < loops.size(); ++n) {
     const auto& [var, range] = loops[n];
-    bool matters = !turns_at_least_once(range->extent) || uses(condition, var.get()) ||
-                   uses(access.assumption, var.get());
+    bool matters =
+        !surely_runs(range->extent) || uses(condition, var.get()) || uses(access.assumption, var.get());
     for (size_t inner = n + 1; inner < loops.size() && !matters; ++inner)
       matters = uses(loops[inner].second->min, var.get()) || uses(loops[inner].second->extent, var.get());
     if (matters) result.push_back(loops[n]);

@@ -162,17 +162,17 @@ std::map<std::string_view, int64_t> bytes_of(const ir::IRModule& module, const L
 
 // Splits `layouts` into groups to be packed one after the other, so that not all constants exist in both
 // forms at once.
-std::vector<Layouts> turns_of(const ir::IRModule& module, const Layouts& layouts) {
-  constexpr int64_t kTurnBytes = int64_t{32} << 20;
+std::vector<Layouts> groups_of(const ir::IRModule& module, const Layouts& layouts) {
+  constexpr int64_t kGroupBytes = int64_t{32} << 20;
   std::map<std::string_view, int64_t> bytes = bytes_of(module, layouts);
-  std::vector<Layouts> turns;
+  std::vector<Layouts> groups;
   int64_t left = 0;
   for (const auto& [name, layout] : layouts) {
-    if (left <= 0) turns.emplace_back(), left = kTurnBytes;
-    turns.back().emplace(name, layout);
+    if (left <= 0) groups.emplace_back(), left = kGroupBytes;
+    groups.back().emplace(name, layout);
     left -= bytes[name];
   }
-  return turns;
+  return groups;
 }
 
 }  // namespace
@@ -187,11 +187,11 @@ ir::IRModule pack_weights(ir::IRModule module, const target::Features& features)
     module = ir::with_function(module, name, packed.func);
     layouts[name] = std::move(packed.layouts);
   }
-  for (const Layouts& turn : turns_of(module, layouts)) {
+  for (const Layouts& group : groups_of(module, layouts)) {
     PanelMaker maker;
     module = ir::map_functions<relax::FunctionNode>(module, [&](const relax::Function& func) {
       return ir::rewrite(func, [&](auto& self, const CallNode* node) -> relax::Expr {
-        return with_panels(self.children(node), turn, maker);
+        return with_panels(self.children(node), group, maker);
       });
     });
   }

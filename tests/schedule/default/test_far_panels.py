@@ -265,7 +265,7 @@ def test_rows_that_many_panels_read_are_copied_to_tiles(rows, terms, columns, is
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_parts_are_made_where_they_are_multiplied(threads):
-    """Found: a kernel of its own wrote 6 MB of parts, which came back from the third cache."""
+    """Found: a kernel of its own wrote 6 MB of parts, which came back from the L3."""
     executable = in_tiles(1024, 1024, 1024, threads, precision="bf16x6")
     trace = steps_of(executable)
     place = re.search(r"sch.compute_at\(block=b1, loop=(l\d+)", trace)[1]  # 128 rows

@@ -211,7 +211,7 @@ class FunctionEmitter {
   void find_zeros(const Stmt& stmt, const Stmt& next);
   void begin_sums(const TileNest& nest, const std::function<void()>& load);
   void fetch_next_columns(const TileNest& nest, llvm::Value* columns);
-  void emit_idle_store(const Var& turn, int64_t turns, uint8_t number);
+  void emit_idle_store(const Var& loop_var, int64_t interval, uint8_t number);
 
   // ---- hints of loops (memory.cc)
   static constexpr uint32_t kL2Cache = 2, kAllCaches = 3;

@@ -61,7 +61,7 @@ llvm::Constant* configuration(llvm::Module& module, const std::vector<TileRegist
 }
 
 // The index of the tiles of `operand` in iteration `n` of the unrolled loop.
-PrimExpr index_in_turn(const TileNest& nest, const TileOperand& operand, int64_t n) {
+PrimExpr index_in_iteration(const TileNest& nest, const TileOperand& operand, int64_t n) {
   if (!nest.unrolled) return operand.index;
   const Var& var = nest.unrolled;
   return arith::Analyzer().simplify(substitute(operand.index, {{var.get(), imm(n, var->dtype)}}));
@@ -72,7 +72,7 @@ PrimExpr index_in_turn(const TileNest& nest, const TileOperand& operand, int64_t
 // with 128 and more products between stores), whatever is read and from where.
 struct IdleStores {
   std::optional<size_t> depth;
-  int64_t turns = 1;  // a power of two
+  int64_t interval = 1;  // a power of two
 };
 IdleStores idle_stores(const TileNest& nest) {
   constexpr int64_t kMostProducts = 96, kProducts = 64;
@@ -183,13 +183,13 @@ void FunctionEmitter::release_tiles() {
   if (uses_tiles_) builder_.CreateIntrinsic(llvm::Intrinsic::x86_tilerelease, {}, {});
 }
 
-// Stores a register to unused memory every `turns` iterations of a loop.
-void FunctionEmitter::emit_idle_store(const Var& turn, int64_t turns, uint8_t number) {
+// Stores a register to unused memory every `interval` iterations of a loop.
+void FunctionEmitter::emit_idle_store(const Var& loop_var, int64_t interval, uint8_t number) {
   constexpr uint64_t kTileBytes = 1024, kRowBytes = 64;
   if (!idle_tile_) idle_tile_ = entry_alloca(i8_, kTileBytes, kRowBytes, "idle_tile");
   llvm::BasicBlock *store = new_block("idle_store"), *next = new_block("stored");
-  llvm::Value* counter = values_.at(turn.get());
-  const auto mask = llvm::ConstantInt::get(counter->getType(), static_cast<uint64_t>(turns - 1));
+  llvm::Value* counter = values_.at(loop_var.get());
+  const auto mask = llvm::ConstantInt::get(counter->getType(), static_cast<uint64_t>(interval - 1));
   builder_.CreateCondBr(builder_.CreateICmpEQ(builder_.CreateAnd(counter, mask), mask), store, next);
   builder_.SetInsertPoint(store);
   builder_.CreateIntrinsic(llvm::Intrinsic::x86_tilestored64, {},
@@ -206,9 +206,10 @@ void FunctionEmitter::fetch_next_columns(const TileNest& nest, llvm::Value* colu
   if (nest.next_columns == 0 || !panel_iteration_.number) return;
   const uint64_t lines = nest.column.offsets.size() * kTileBytes / line_bytes,
                  share = (lines - 1) / panel_iteration_.count + 1;
-  llvm::Value* turn = builder_.CreateMul(panel_iteration_.number, builder_.getInt64(share * line_bytes));
+  llvm::Value* distance = builder_.CreateMul(panel_iteration_.number, builder_.getInt64(share * line_bytes));
   llvm::Value* begin = builder_.CreateGEP(
-      i8_, columns, builder_.CreateAdd(turn, builder_.getInt64(static_cast<uint64_t>(nest.next_columns))));
+      i8_, columns,
+      builder_.CreateAdd(distance, builder_.getInt64(static_cast<uint64_t>(nest.next_columns))));
   for (uint64_t n = 0; n < share; ++n)
     fetch_line(builder_.CreateConstGEP1_64(i8_, begin, n * line_bytes), kL2Cache);
 }
@@ -224,8 +225,8 @@ void FunctionEmitter::begin_sums(const TileNest& nest, const std::function<void(
   if (!nest.block) return zero();
   llvm::BasicBlock *first = new_block("first_terms"), *others = new_block("other_terms"),
                    *begun = new_block("begun");
-  llvm::Value* turn = values_.at(nest.block->loop_var.get());
-  builder_.CreateCondBr(builder_.CreateICmpEQ(turn, emit_index(nest.block->min)), first, others);
+  llvm::Value* iteration = values_.at(nest.block->loop_var.get());
+  builder_.CreateCondBr(builder_.CreateICmpEQ(iteration, emit_index(nest.block->min)), first, others);
   builder_.SetInsertPoint(first);
   zero();
   builder_.CreateBr(begun);
@@ -257,8 +258,8 @@ void FunctionEmitter::emit_tile_nest(const TileNest& nest) {
     PrimExpr row, column;           // the tiles in registers
     std::vector<PrimExpr> fetched;  // operands whose next tiles are being prefetched
     for (int64_t n = 0; n < nest.num_unrolled; ++n) {
-      const PrimExpr next_row = index_in_turn(nest, nest.row, n),
-                     next_column = index_in_turn(nest, nest.column, n);
+      const PrimExpr next_row = index_in_iteration(nest, nest.row, n),
+                     next_column = index_in_iteration(nest, nest.column, n);
       if (!row || !is_same_index(row, next_row)) move(load_row, nest.row, next_row, first_row);
       if (!column || !is_same_index(column, next_column)) {
         move(load, nest.column, next_column, first_column);
@@ -282,7 +283,7 @@ void FunctionEmitter::emit_tile_nest(const TileNest& nest) {
     const ForNode* loop = nest.terms[depth];
     emit_loop(loop, [&] {
       repeat(depth + 1);
-      if (depth == idle.depth) emit_idle_store(loop->loop_var, idle.turns, last);
+      if (depth == idle.depth) emit_idle_store(loop->loop_var, idle.interval, last);
     });
   };
   begin_sums(nest, [&] { move(load, nest.sum, nest.sum.index, 0); });

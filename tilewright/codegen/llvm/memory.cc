@@ -92,11 +92,11 @@ void FunctionEmitter::begin_hints(const ForNode* node) {
     const int64_t value = node->annotations.get_int(key, 0);
     return static_cast<uint64_t>(value > 0 && value <= kMost ? value : 0);
   };
-  const auto turn = [&] {
+  const auto iteration = [&] {
     return builder_.CreateSExtOrTrunc(values_[node->loop_var.get()], builder_.getInt64Ty());
   };
   if (const uint64_t count = hint(kPanelIterations)) {
-    llvm::Value* own = builder_.CreateURem(turn(), builder_.getInt64(count));
+    llvm::Value* own = builder_.CreateURem(iteration(), builder_.getInt64(count));
     llvm::Value* outer = panel_iteration_.number;
     panel_iteration_.number =
         outer ? builder_.CreateAdd(builder_.CreateMul(outer, builder_.getInt64(count)), own) : own;
@@ -120,7 +120,7 @@ void FunctionEmitter::begin_hints(const ForNode* node) {
   llvm::Value* first = builder_.CreateAdd(
       builder_.CreateMul(panel_iteration_.number, builder_.getInt64(share)), builder_.getInt64(panel));
   llvm::Value* distance =
-      builder_.CreateAdd(first, builder_.CreateMul(turn(), builder_.getInt64(step - row)));
+      builder_.CreateAdd(first, builder_.CreateMul(iteration(), builder_.getInt64(step - row)));
   next_panel_ = {node->loop_var.get(), distance, kL2Cache, step};
 }
 

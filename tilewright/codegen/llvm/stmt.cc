@@ -115,7 +115,7 @@ void FunctionEmitter::emit_for(const ForNode* node) {
   if (const auto nest = tile_nests_.find(node); nest != tile_nests_.end())
     return emit_tile_nest(nest->second);
   const Prefetch outer_near = near_, outer_writes = writes_, outer_panel = next_panel_;
-  const PanelIteration outer_turn = panel_iteration_;
+  const PanelIteration outer = panel_iteration_;
   emit_loop(node, [&] {
     begin_hints(node);
     emit(node->body);
@@ -123,7 +123,7 @@ void FunctionEmitter::emit_for(const ForNode* node) {
   near_ = outer_near;
   writes_ = outer_writes;
   next_panel_ = outer_panel;
-  panel_iteration_ = outer_turn;
+  panel_iteration_ = outer;
 }
 
 // The test is at the bottom, so that the body is a single block that LLVM can vectorise or unroll.

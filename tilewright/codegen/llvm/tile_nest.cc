@@ -17,7 +17,7 @@ using namespace tir;
 constexpr int64_t kMostRows = 16, kMostTiles = 8, kMostDistance = int64_t{1} << 30;
 
 // A loop, and the number of elements by which one iteration moves each access.
-struct Turn {
+struct Step {
   const ForNode* loop = nullptr;
   int64_t extent = 0, sum = 0, row = 0, column = 0;
   bool is_linear = true;  // false: `row` and `column` have no meaning
@@ -31,7 +31,7 @@ class Matcher {
   TileNest match() {
     const BufferStoreNode* store = find_loops();
     take_operands(store);
-    for (Turn& turn : turns_) measure(turn);
+    for (Step& step : steps_) measure(step);
     take_instruction();
     take_rest();
     list_products();
@@ -57,8 +57,8 @@ class Matcher {
         if (const auto* store = stmt.as<BufferStoreNode>()) return store;
         refuse("a loop contains other statements than the sum");
       }
-      turns_.push_back({loop});
-      if (!as_const_int(loop->extent, &turns_.back().extent)) turns_.back().extent = 0;
+      steps_.push_back({loop});
+      if (!as_const_int(loop->extent, &steps_.back().extent)) steps_.back().extent = 0;
       stmt = loop->body;
     }
   }
@@ -106,28 +106,28 @@ class Matcher {
     return step.has_value();
   }
 
-  void measure(Turn& turn) const {
-    const Var& var = turn.loop->loop_var;
-    turn.is_linear =
-        find_step(nest_.row.index, var, &turn.row) && find_step(nest_.column.index, var, &turn.column);
-    const bool is_sum_linear = find_step(nest_.sum.index, var, &turn.sum);
-    if (!is_sum_linear || (!turn.is_term() && !turn.is_linear))
+  void measure(Step& step) const {
+    const Var& var = step.loop->loop_var;
+    step.is_linear =
+        find_step(nest_.row.index, var, &step.row) && find_step(nest_.column.index, var, &step.column);
+    const bool is_sum_linear = find_step(nest_.sum.index, var, &step.sum);
+    if (!is_sum_linear || (!step.is_term() && !step.is_linear))
       refuse(fmt::format("the iterations of loop {} are not a constant number of elements apart",
                          var->name_hint));
-    if (!turn.is_term() && (turn.extent == 0 || !is_zero(turn.loop->min)))
+    if (!step.is_term() && (step.extent == 0 || !is_zero(step.loop->min)))
       refuse(fmt::format("loop {} over results has no constant range from 0", var->name_hint));
   }
 
   // Removes and returns the innermost loop for which `fits` holds.
   template <class Fits>
-  Turn take_innermost(std::string_view what, Fits fits) {
-    const auto found = std::find_if(turns_.rbegin(), turns_.rend(),
-                                    [&](const Turn& turn) { return turn.is_linear && fits(turn); });
-    if (found == turns_.rend()) refuse(fmt::format("there is no loop over {}", what));
-    const Turn turn = *found;
-    turns_.erase(std::next(found).base());
-    start(turn.loop);
-    return turn;
+  Step take_innermost(std::string_view what, Fits fits) {
+    const auto found = std::find_if(steps_.rbegin(), steps_.rend(),
+                                    [&](const Step& step) { return step.is_linear && fits(step); });
+    if (found == steps_.rend()) refuse(fmt::format("there is no loop over {}", what));
+    const Step step = *found;
+    steps_.erase(std::next(found).base());
+    start(step.loop);
+    return step;
   }
 
   // Sets the accesses at the first iteration of `loop`.
@@ -137,24 +137,24 @@ class Matcher {
   }
 
   void take_instruction() {
-    const Turn lane = take_innermost("columns", [&](const Turn& turn) {
-      return turn.sum == 1 && turn.extent <= kMostRows && (turn.row == 0) != (turn.column == 0);
+    const Step lane = take_innermost("columns", [&](const Step& step) {
+      return step.sum == 1 && step.extent <= kMostRows && (step.row == 0) != (step.column == 0);
     });
     const bool is_swapped = lane.row != 0;  // columns * rows
     if (is_swapped) {
       std::swap(nest_.row, nest_.column);
-      for (Turn& turn : turns_) std::swap(turn.row, turn.column);
+      for (Step& step : steps_) std::swap(step.row, step.column);
     }
     if ((is_swapped ? lane.row : lane.column) != group_) refuse("columns are not stored in groups");
-    take_innermost("the elements of a group", [&](const Turn& turn) {
-      return turn.is_term() && turn.extent == group_ && turn.row == 1 && turn.column == 1;
+    take_innermost("the elements of a group", [&](const Step& step) {
+      return step.is_term() && step.extent == group_ && step.row == 1 && step.column == 1;
     });
-    const Turn row = take_innermost("rows", [&](const Turn& turn) {
-      return !turn.is_term() && turn.extent <= kMostRows && turn.column == 0 && turn.row != 0;
+    const Step row = take_innermost("rows", [&](const Step& step) {
+      return !step.is_term() && step.extent <= kMostRows && step.column == 0 && step.row != 0;
     });
-    const Turn groups = take_innermost("groups", [&](const Turn& turn) {
-      return turn.is_term() && turn.extent > 0 && turn.extent <= kMostRows && turn.row == group_ &&
-             turn.column != 0;
+    const Step groups = take_innermost("groups", [&](const Step& step) {
+      return step.is_term() && step.extent > 0 && step.extent <= kMostRows && step.row == group_ &&
+             step.column != 0;
     });
     nest_.shape = {row.extent, lane.extent, groups.extent};
     nest_.sum.stride = row.sum;
@@ -164,23 +164,23 @@ class Matcher {
 
   // Assigns the remaining loops: over terms, or over tiles, which have registers of their own.
   void take_rest() {
-    for (const Turn& turn : turns_) {
-      if (turn.is_term()) {
-        nest_.terms.push_back(turn.loop);
+    for (const Step& step : steps_) {
+      if (step.is_term()) {
+        nest_.terms.push_back(step.loop);
         continue;
       }
-      start(turn.loop);
-      tiles_.push_back(turn);
+      start(step.loop);
+      tiles_.push_back(step);
     }
     take_unrolled();
   }
 
   // Makes the innermost loop over terms the unrolled one if its steps are not constant.
   void take_unrolled() {
-    constexpr int64_t kMostTurns = 9;
+    constexpr int64_t kMostIterations = 9;
     const auto inner =
-        std::find_if(turns_.rbegin(), turns_.rend(), [](const Turn& turn) { return turn.is_term(); });
-    if (inner == turns_.rend() || inner->is_linear || inner->extent < 2 || inner->extent > kMostTurns ||
+        std::find_if(steps_.rbegin(), steps_.rend(), [](const Step& step) { return step.is_term(); });
+    if (inner == steps_.rend() || inner->is_linear || inner->extent < 2 || inner->extent > kMostIterations ||
         !is_zero(inner->loop->min))
       return;
     nest_.terms.pop_back();
@@ -198,14 +198,14 @@ class Matcher {
 
   void list_products() {
     int64_t count = 1;
-    for (const Turn& turn : tiles_) count *= std::min(turn.extent, kMostTiles + 1);
+    for (const Step& step : tiles_) count *= std::min(step.extent, kMostTiles + 1);
     if (count > kMostTiles) refuse("it needs more than 8 tile registers");
     for (int64_t n = 0; n < count; ++n) {
       int64_t rest = n, sum = 0, row = 0, column = 0;
-      for (auto turn = tiles_.rbegin(); turn != tiles_.rend(); ++turn) {
-        const int64_t at = rest % turn->extent;
-        rest /= turn->extent;
-        sum += at * turn->sum, row += at * turn->row, column += at * turn->column;
+      for (auto step = tiles_.rbegin(); step != tiles_.rend(); ++step) {
+        const int64_t at = rest % step->extent;
+        rest /= step->extent;
+        sum += at * step->sum, row += at * step->row, column += at * step->column;
       }
       nest_.products.push_back(
           {place_of(nest_.sum, sum), place_of(nest_.row, row), place_of(nest_.column, column)});
@@ -218,7 +218,7 @@ class Matcher {
   }
 
   const ForNode* loop_;
-  std::vector<Turn> turns_, tiles_;  // outermost first
+  std::vector<Step> steps_, tiles_;  // outermost first
   int64_t group_ = 1;
   TileNest nest_;
 };

@@ -32,8 +32,8 @@ bool repeat(const ForNode* loop, Elements& elements) {
     return false;
   elements.index = substitute(elements.index, {{loop->loop_var.get(), loop->min}});
   std::set<int64_t> all;
-  for (int64_t turn = 0; turn < extent; ++turn) {
-    for (const int64_t element : elements.distances) all.insert(element + turn * *step);
+  for (int64_t iteration = 0; iteration < extent; ++iteration) {
+    for (const int64_t element : elements.distances) all.insert(element + iteration * *step);
   }
   const bool are_different = all.size() == elements.distances.size() * static_cast<size_t>(extent);
   elements.distances = std::move(all);
@@ -81,9 +81,9 @@ bool sets_to_zero(const Stmt& stmt, const TileNest& nest) {
 const ForNode* block_of_zeros(const Stmt& stmt, const Stmt& block, const ForNode* loop,
                               const TileNest& nest) {
   const auto* terms = block.as<ForNode>();
-  int64_t turns = 0;
+  int64_t count = 0;
   if (!terms || terms == loop || terms->for_kind != ForKind::kSerial ||
-      !as_const_int(terms->extent, &turns) || turns < 1 || step_of(nest.sum.index, terms->loop_var) != 0)
+      !as_const_int(terms->extent, &count) || count < 1 || step_of(nest.sum.index, terms->loop_var) != 0)
     return nullptr;
   std::vector<const ForNode*> tiles;
   const auto* inner = terms->body.as<ForNode>();

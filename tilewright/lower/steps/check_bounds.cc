@@ -172,7 +172,7 @@ Stmt Checker::loop(const For& node) {
   const auto scope = analyzer_.enter();
   if (is_stable(node->min) && is_stable(node->extent)) {
     analyzer_.bind(node->loop_var, make_range(node->min, node->extent));
-    analysis::require_turn(&analyzer_, node->extent);
+    analysis::require_an_iteration(&analyzer_, node->extent);
   }
   Stmt body = stmt(node->body);
   if (body == node->body) return node;

@@ -167,7 +167,7 @@ class Finder {
     const auto scope = analyzer_.enter();
     for (const auto& [var, range] : around.loops) {
       if (arith::is_index(var->dtype)) analyzer_.bind(var, range);
-      analysis::require_turn(&analyzer_, range->extent);
+      analysis::require_an_iteration(&analyzer_, range->extent);
     }
     for (const PrimExpr& part : {low, value, end}) {
       for (const BinaryOpNode* division : arith::sure_divisions(part)) require_divisor(division->b);
@@ -193,7 +193,7 @@ class Finder {
       if (is_zero(runs)) return;
       if (!is_one(runs)) wrong = wrong ? logical_and(wrong, runs) : runs;
       analyzer_.require(runs);
-      analysis::require_turn(&analyzer_, range->extent);
+      analysis::require_an_iteration(&analyzer_, range->extent);
     }
     for (const PrimExpr& condition : {found.valid, is_wrong}) {
       if (!condition) continue;

@@ -158,7 +158,7 @@ class Values {
       return meet(store->value, sure_from);
     }
     const auto* loop = stmt.as<ForNode>();
-    const bool is_sure = loop ? analysis::turns_at_least_once(loop->extent) : runs_inner(stmt) == Runs::kOnce;
+    const bool is_sure = loop ? analysis::surely_runs(loop->extent) : runs_inner(stmt) == Runs::kOnce;
     const size_t inner_from = is_sure ? sure_from : path_.size();
     const bool keeps_values = is<AttrStmtNode>(stmt);
     for_each_part(

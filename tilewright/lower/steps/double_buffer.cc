@@ -72,7 +72,7 @@ Stmt doubled(const ForNode* loop) {
                          imm(2, buffer->shape.empty() ? kInt32 : buffer->shape[0]->dtype));
   });
   const Var& i = loop->loop_var;
-  auto half = [&](const PrimExpr& turn) { return floormod(turn - loop->min, 2); };
+  auto half = [&](const PrimExpr& iteration) { return floormod(iteration - loop->min, 2); };
   Stmt first = fresh_copy(with_leading_index(fill, buffer, halves, imm(0, i->dtype)), {{i.get(), loop->min}});
   if (!is<IntImmNode>(loop->extent) || is_zero(loop->extent))
     first = IfThenElseNode::make(loop->extent > 0, first);

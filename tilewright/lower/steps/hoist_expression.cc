@@ -142,15 +142,15 @@ Stmt hoisted(const For& loop) {
   if (!branch && !let) return loop;
   const PrimExpr& expr = branch ? branch->condition : let->value;
   if (!is_invariant(expr, changes_in(loop))) return loop;
-  if (!analysis::turns_at_least_once(loop->extent) && !is_harmless(expr)) return loop;
+  if (!analysis::surely_runs(loop->extent) && !is_harmless(expr)) return loop;
   const auto around = [&](const Stmt& body) { return with(loop, [&](ForNode& n) { n.body = body; }); };
   if (let) return with(let, [&](LetStmtNode& n) { n.body = hoisted(around(let->body)); });
   return with(branch, [&](IfThenElseNode& n) {
     n.then_case = hoisted(around(branch->then_case));
     if (!branch->else_case) return;
-    const Var turn = make_var(loop->loop_var->name_hint, loop->loop_var->dtype);
-    const Stmt body = substitute(branch->else_case, {{loop->loop_var.get(), turn}});
-    n.else_case = hoisted(with(loop, [&](ForNode& other) { other.loop_var = turn, other.body = body; }));
+    const Var other_var = make_var(loop->loop_var->name_hint, loop->loop_var->dtype);
+    const Stmt body = substitute(branch->else_case, {{loop->loop_var.get(), other_var}});
+    n.else_case = hoisted(with(loop, [&](ForNode& other) { other.loop_var = other_var, other.body = body; }));
   });
 }
 

@@ -41,7 +41,7 @@ class Interleaver {
         if (branch->else_case) changed.else_case = inside(branch->else_case);
       });
     if (const auto* alloc = stmt.as<AllocBufferNode>(); alloc && can_copy(alloc)) return copied(alloc);
-    return take_turns(stmt);
+    return loop_of_threads(stmt);
   }
 
  private:
@@ -72,10 +72,10 @@ class Interleaver {
   }
 
   // The thread loop around `stmt`; names defined inside are renamed in each copy.
-  Stmt take_turns(const Stmt& stmt) {
+  Stmt loop_of_threads(const Stmt& stmt) {
     if (!depends_on(stmt.get(), var())) return stmt_for_all(stmt);
-    const Var turn = make_var(var()->name_hint, var()->dtype);
-    return loop(turn, threads_->extent, substitute(stmt, {{var(), turn}}), ForKind::kUnrolled,
+    const Var thread = make_var(var()->name_hint, var()->dtype);
+    return loop(thread, threads_->extent, substitute(stmt, {{var(), thread}}), ForKind::kUnrolled,
                 threads_->annotations);
   }
 

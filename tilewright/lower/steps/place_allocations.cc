@@ -28,9 +28,9 @@ size_t length_without_carrying(const Path& path, const Buffer& buffer) {
   for (size_t depth = 0; depth < path.size(); ++depth) {
     if (const auto* loop = ObjectRef(path[depth]).as<ForNode>()) {
       if (loop->for_kind == ForKind::kSerial || loop->for_kind == ForKind::kUnrolled)
-        is_carried = is_carried || !analysis::turns_are_independent(loop, buffer, around);
+        is_carried = is_carried || !analysis::iterations_are_independent(loop, buffer, around);
       else if (is_carried)
-        is_carried = analysis::turns_are_disjoint(loop, buffer, around);
+        is_carried = analysis::iterations_are_disjoint(loop, buffer, around);
       around.push_back(loop);
     }
     if (!is_carried) length = depth + 1;

@@ -37,17 +37,17 @@ struct Term {
   std::vector<Term> operands;
 };
 
-constexpr int64_t kMostTurns = int64_t{1} << 34;  // more than any tensor has elements
+constexpr int64_t kMostIterations = int64_t{1} << 34;  // more than any tensor has elements
 
-// The number of executions of the innermost statement; more than kMostTurns if that is too many.
-int64_t num_turns_of(const std::vector<int64_t>& extents) {
-  int64_t turns = 1;
+// The number of executions of the innermost statement; more than kMostIterations if that is too many.
+int64_t num_iterations_of(const std::vector<int64_t>& extents) {
+  int64_t count = 1;
   if (std::any_of(extents.begin(), extents.end(), [](int64_t extent) { return extent <= 0; })) return 0;
   for (int64_t extent : extents) {
-    if (extent > kMostTurns / turns) return kMostTurns + 1;
-    turns *= extent;
+    if (extent > kMostIterations / count) return kMostIterations + 1;
+    count *= extent;
   }
-  return turns;
+  return count;
 }
 
 class RowProgram {
@@ -120,7 +120,7 @@ bool RowProgram::understand(const PrimFunc& func) {
     value[n] = 1;
   }
   const auto* realize = body.as<BlockRealizeNode>();
-  return realize && num_turns_of(extents_) <= kMostTurns && understand_block(realize);
+  return realize && num_iterations_of(extents_) <= kMostIterations && understand_block(realize);
 }
 
 bool RowProgram::understand_block(const BlockRealizeNode* realize) {
@@ -432,13 +432,13 @@ void RowProgram::run_parts(int64_t begin, int64_t end, int64_t num_rows, int64_t
 void RowProgram::run() {
   constexpr int64_t kPart = 512;             // elements that stay in L1
   constexpr int64_t kMinParallel = 1 << 16;  // elements
-  const int64_t num_turns = num_turns_of(extents_);
-  if (num_turns > 0) join_loops();
-  const bool has_any_order = num_turns > 0 && has_own_elements();
+  const int64_t num_iterations = num_iterations_of(extents_);
+  if (num_iterations > 0) join_loops();
+  const bool has_any_order = num_iterations > 0 && has_own_elements();
   // all elements are stored anyway: without memset all threads touch the pages first, not one before
-  if (const Access& target = accesses_[target_]; !has_any_order || num_turns != target.num_elements)
+  if (const Access& target = accesses_[target_]; !has_any_order || num_iterations != target.num_elements)
     std::memset(target.data, 0, static_cast<size_t>(target.num_elements * target.dtype.num_bytes()));
-  if (num_turns == 0) return;
+  if (num_iterations == 0) return;
   int64_t num_rows = 1;
   if (has_any_order && value_.op == Term::Op::kLoad) order_loops();
   for (size_t n = 0; n + 1 < extents_.size(); ++n) num_rows *= extents_[n];

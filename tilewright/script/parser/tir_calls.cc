@@ -57,7 +57,7 @@ std::vector<PrimExpr> operands_of(Parser& parser, const BuiltinOp& op, const std
   size_t typed = begin;
   while (typed < given.size() && given[typed]->value.is_number()) ++typed;
   Value common = typed < given.size() ? given[typed]->value : given[begin]->value;
-  for (int turn = 0; turn < 2; ++turn) {
+  for (int round = 0; round < 2; ++round) {
     for (size_t n = begin; n < given.size(); ++n) {
       auto [x, y] = parser.unify(given[n]->value, common, given[n]->place);
       operands[n] = x;
