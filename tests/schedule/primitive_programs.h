@@ -53,6 +53,29 @@ inline constexpr std::string_view kMmRelu = R"(
                 C[vi, vj] = T.max(Y[vi, vj], T.float32(0))
 )";
 
+inline constexpr std::string_view kRowSums = R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), Y: T.Buffer((5,), "float32")):
+        for i, k in T.grid(5, 7):
+            with T.block("Y"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    Y[vi] = T.float32(0)
+                Y[vi] = Y[vi] + A[vi, vk]
+)";
+
+// A term of each sum in every iteration of the outer loop.
+inline constexpr std::string_view kSumsOfOuterLoop = R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), Y: T.Buffer((5,), "float32")):
+        for k, i in T.grid(7, 5):
+            with T.block("Y"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    Y[vi] = T.float32(0)
+                Y[vi] = Y[vi] + A[vi, vk]
+)";
+
 inline IndexMap swap() {
   const Var i = make_var("i"), j = make_var("j");
   return IndexMapNode::make(std::vector<Var>{i, j}, std::vector<PrimExpr>{j, i});

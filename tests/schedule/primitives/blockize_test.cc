@@ -86,35 +86,16 @@ TEST(Blockize, SeveralBlocksGetOneAroundThem) {
 }
 
 TEST(Blockize, ASumInsideMayBeDecomposed) {
-  check_schedule(R"(
-    @T.prim_func
-    def main(A: T.Buffer((5, 7), "float32"), Y: T.Buffer((5,), "float32")):
-        for i, k in T.grid(5, 7):
-            with T.block("Y"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    Y[vi] = T.float32(0)
-                Y[vi] = Y[vi] + A[vi, vk]
-  )",
-                 [](Schedule& sch) {
-                   const auto [i, k] = sch.call("get_loops", "Y").loops<2>();
-                   sch.call("blockize", i, false);
-                   sch.call("decompose_reduction", "Y", k);
-                 });
+  check_schedule(kRowSums, [](Schedule& sch) {
+    const auto [i, k] = sch.call("get_loops", "Y").loops<2>();
+    sch.call("blockize", i, false);
+    sch.call("decompose_reduction", "Y", k);
+  });
 }
 
 TEST(Blockize, TilesThatBeginInTheMiddleOfASumAreRefused) {
   check_refused(
-      R"(
-    @T.prim_func
-    def main(A: T.Buffer((5, 7), "float32"), Y: T.Buffer((5,), "float32")):
-        for k, i in T.grid(7, 5):
-            with T.block("Y"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    Y[vi] = T.float32(0)
-                Y[vi] = Y[vi] + A[vi, vk]
-  )",
+      kSumsOfOuterLoop,
       [](Schedule& sch) {
         const BlockRef block = sch.call("get_block", "Y").block();
         sch.call("blockize", ArgValue::List{block});

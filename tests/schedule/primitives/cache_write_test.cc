@@ -165,16 +165,7 @@ TEST(CacheWrite, SumsThatLeaveTheirScopeAreRefused) {
         "   3 |     for k, i in T.grid(7, 5):\n   4 |         with T.block(\"Y\"):\n"
         "     |              ^^^^^^^^^^^^\n   5 |             vi, vk = T.axis.remap(\"SR\", [i, k])";
     check_refused(
-        R"(
-    @T.prim_func
-    def main(A: T.Buffer((5, 7), "float32"), Y: T.Buffer((5,), "float32")):
-        for k, i in T.grid(7, 5):
-            with T.block("Y"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    Y[vi] = T.float32(0)
-                Y[vi] = Y[vi] + A[vi, vk]
-    )",
+        kSumsOfOuterLoop,
         [&](Schedule& sch) {
           const LoopRef i = sch.call("get_loops", "Y").loops()[1];
           const BlockRef block = sch.call("get_block", "Y").block();

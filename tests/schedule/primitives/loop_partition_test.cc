@@ -82,20 +82,9 @@ TEST(LoopPartition, OfAnyExtent) {
                 "error: loop_partition: factors of loop j are together more than int32 holds" + place);
 }
 
-constexpr std::string_view kSum = R"(
-    @T.prim_func
-    def main(A: T.Buffer((5, 7), "float32"), Y: T.Buffer((5,), "float32")):
-        for i, k in T.grid(5, 7):
-            with T.block("Y"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    Y[vi] = T.float32(0)
-                Y[vi] = Y[vi] + A[vi, vk]
-)";
-
 TEST(LoopPartition, ASumWithItsInitIsRefused) {
   check_refused(
-      kSum,
+      kRowSums,
       [](Schedule& sch) {
         sch.call("loop_partition", sch.call("get_loops", "Y").loops()[1], ArgValue::List{3});
       },
@@ -112,7 +101,7 @@ TEST(LoopPartition, ASumWithItsInitIsRefused) {
 
 TEST(LoopPartition, ASumWithoutInit) {
   check_schedule(
-      kSum,
+      kRowSums,
       [](Schedule& sch) {
         const LoopRef k = sch.call("get_loops", "Y").loops()[1];
         sch.call("decompose_reduction", "Y", k);
