@@ -182,6 +182,7 @@ class Attention {
   std::optional<Reason> schedule(const BlockShape& shape, LoopRef place) {
     if (&shape == parts_.scores || &shape == parts_.scaled) return std::nullopt;  // epilogues
     const OrReason<BlockShape> now = shape_of(sch_, shape.ref);
+    // element by element blocks that get no vectors keep their loops: the rule applies all the same
     if (is_shared(shape)) {
       vectorize_elements(sch_, *now, features_);
       return std::nullopt;

@@ -112,8 +112,8 @@ class Winograd {
     if (parts.sum->num_instances() < features.min_parallel_work()) features_.num_cores = 1;
   }
 
-  // Gives the blocks that are done.
-  std::vector<BlockRef> run(bool may_have_strips) {
+  // Gives the blocks that are done, or the reason if the sum has no tiles.
+  OrReason<std::vector<BlockRef>> run(bool may_have_strips) {
     const int64_t strip_tiles = may_have_strips ? tiles_of_strip() : 0;
     const std::optional<LoopRef> strip = tile_result(strip_tiles);
     if (strip) {
@@ -123,7 +123,8 @@ class Winograd {
     transform_data(strip);
     Features one_core = features_;
     if (strip) one_core.num_cores = 1;  // strips run in parallel
-    tile_sum(sch_, *parts_.sum, std::nullopt, one_core, {.within = strip});
+    if (auto why = tile_sum(sch_, *parts_.sum, std::nullopt, one_core, {.within = strip}))
+      return std::move(*why);
     std::vector<BlockRef> done = {parts_.inner->ref, parts_.data->ref, parts_.sum->ref, parts_.rows->ref,
                                   parts_.result->ref};
     if (inlines_padding()) done.push_back(parts_.padding->ref);

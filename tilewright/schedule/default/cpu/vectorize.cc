@@ -169,12 +169,10 @@ void tile_transposition(Schedule& sch, LoopRef row, int64_t num_rows, int64_t wi
   steps::vectorize(sch, columns[1]);
 }
 
-void transpose(Schedule& sch, const BlockShape& shape, size_t row_axis, size_t column_axis,
+// `row`, one of `loops`, is the loop of `row_axis`; the innermost is that of `column_axis`.
+void transpose(Schedule& sch, const BlockShape& shape, size_t row_axis, LoopRef row, size_t column_axis,
                std::vector<LoopRef>* loops, const Features& features) {
   constexpr int64_t kMaxRows = 16;
-  const std::vector<LoopRef> rows = loops_of_axis(sch, shape.ref, row_axis, *loops);
-  if (rows.empty()) return;
-  const LoopRef row = rows[0];
   const int64_t width = width_for(shape, extent_of(sch, loops->back()), features),
                 num_rows = std::min(kMaxRows, width_for(shape, extent_of(sch, row), features));
   std::erase_if(*loops, [&](LoopRef loop) { return is_same(sch, loop, row); });
@@ -205,9 +203,11 @@ std::optional<Reason> vectorize_last_axis(Schedule& sch, const BlockShape& shape
   });
   if (strided == shape.loads.end()) return vectorize_innermost(sch, shape, loops, features);
   const std::optional<size_t> row = other_side(shape, *column);
-  if (!row) return why_gathered(shape, *strided, *column);
+  const std::vector<LoopRef> rows =
+      row ? loops_of_axis(sch, shape.ref, *row, *loops) : std::vector<LoopRef>();
+  if (rows.empty()) return why_gathered(shape, *strided, *column);
   if (extent_of(sch, loops->back()) < kLoopCosts.least_vector) return why_too_short(sch, loops->back());
-  transpose(sch, shape, *row, *column, loops, features);
+  transpose(sch, shape, *row, rows[0], *column, loops, features);
   return std::nullopt;
 }
 
@@ -237,6 +237,7 @@ bool divides_transposition(Schedule& sch, const BlockShape& shape, std::vector<L
     const BlockRef block = steps::get_child_blocks(sch, part)[0];
     std::vector<LoopRef> inside = steps::get_loops(sch, block);
     inside.erase(inside.begin(), inside.end() - 2);
+    // rows that are left may be too few for vectors
     vectorize_last_axis(sch, *shape_of(sch, block), &inside, features);
   }
   loops->resize(loops->size() - 2);
@@ -263,7 +264,8 @@ std::optional<size_t> axis_before(const BlockShape& shape, size_t last, const Bu
   return std::nullopt;
 }
 
-// Few channels, as those of colours, make vectors together with the axis before them.
+// Few channels, as those of colours, become one loop with the axis before them, which is then the innermost
+// of `loops`; false if the block has no such axes.
 bool fuses_short_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
                       const Features& features) {
   constexpr int64_t kLeastBytes = 32;  // of vectors whose lanes memory accesses can leave out
@@ -283,7 +285,6 @@ bool fuses_short_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRe
     return false;
   loops->pop_back();
   loops->back() = steps::fuse(sch, std::vector<LoopRef>{outer[0], inner[0]});
-  vectorize_innermost(sch, shape, loops, features);
   return true;
 }
 
@@ -297,8 +298,9 @@ std::optional<Reason> vectorize_elements(Schedule& sch, const BlockShape& shape,
     if (loops.size() > 1) loops = {steps::fuse(sch, loops)};
     why = vectorize_innermost(sch, shape, &loops, features);
     fetch_far(sch, shape, loops.back(), features);
-  } else if (!fuses_short_axis(sch, shape, &loops, features) &&
-             !divides_transposition(sch, shape, &loops, features)) {
+  } else if (fuses_short_axis(sch, shape, &loops, features)) {
+    why = vectorize_innermost(sch, shape, &loops, features);
+  } else if (!divides_transposition(sch, shape, &loops, features)) {
     why = vectorize_last_axis(sch, shape, &loops, features);
   }
   const int64_t work = product(shape.num_instances(),
