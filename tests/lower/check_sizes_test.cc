@@ -1,4 +1,4 @@
-// What indices need of the sizes of a call is asked at the start.
+// The start of a call checks what indices need of its sizes.
 #include "tilewright/lower/steps/check_sizes.h"
 
 #include "lower_testing.h"

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import refusal
 
 import tilewright
 from tilewright import relax
@@ -16,12 +17,6 @@ def gather(A: T.Buffer((8,), "float32"), J: T.Buffer((4,), "int32"), B: T.Buffer
             B[vi] = A[J[vi]]
 """
 A = np.arange(8, dtype="float32")
-
-
-def refusal(call, *args) -> str:
-    with pytest.raises(tilewright.UserError) as caught:
-        call(*args)
-    return str(caught.value)
 
 
 def checked(text: str, target: str = "llvm", **options):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import refusal
 
 import tilewright
 from tilewright import relax, te, tir
@@ -16,12 +17,6 @@ def built(body, params="A: T.Buffer((4,), 'int32'), k: T.int32", **options):
     lines = "\n".join("    " + line for line in body.split("\n"))
     text = f"@T.prim_func\ndef f({params}):\n{lines}\n"
     return tilewright.build(tilewright.script.parse(text), **options)["f"]
-
-
-def refusal(call, *args) -> str:
-    with pytest.raises(tilewright.UserError) as caught:
-        call(*args)
-    return str(caught.value)
 
 
 def ints(n=4, dtype="int32"):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import refusal
 
 import tilewright
 from tilewright import relax, te, tir
@@ -20,12 +21,6 @@ def built(shape, index, length=8, target="llvm", others=(), **options):
     rest = [te.placeholder((n,), "float32", name=f"S{k}") for k, n in enumerate(others)]
     B = te.compute((length,), lambda i: A[index(i)] + sum((s[0] * 0.0 for s in rest), 0.0), name="B")
     return tilewright.build(te.create_prim_func([A, *rest, B]), target, **options)
-
-
-def refusal(call, *args) -> str:
-    with pytest.raises(tilewright.UserError) as caught:
-        call(*args)
-    return str(caught.value)
 
 
 def numbers(*shape):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import refusal
 
 import tilewright
 from tilewright import te, tir
@@ -18,12 +19,6 @@ def built(body, size="int64", params="", **options):
         f"    A = T.match_buffer(a, (m,), 'float32')\n{lines}\n"
     )
     return tilewright.build(tilewright.script.parse(text), **options)["f"]
-
-
-def refusal(call, *args) -> str:
-    with pytest.raises(tilewright.UserError) as caught:
-        call(*args)
-    return str(caught.value)
 
 
 def memory(length):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import refusal
 
 import tilewright
 from tilewright import relax
@@ -31,12 +32,6 @@ def loaded(folder, ending, target="llvm"):
     return tilewright.load_module(str(path))["scale"]
 
 
-def refused(call, *args) -> str:
-    with pytest.raises(tilewright.UserError) as error:
-        call(*args)
-    return str(error.value)
-
-
 def frozen(array):
     array.flags.writeable = False
     return array
@@ -44,14 +39,14 @@ def frozen(array):
 
 def test_an_array_that_may_not_be_written_stays_as_it_is():
     a, b = np.ones((5, 7), "float32"), frozen(np.zeros((5, 7), "float32"))
-    assert refused(scale_by(), a, b, 2.0) == REFUSAL
+    assert refusal(scale_by(), a, b, 2.0) == REFUSAL
     assert not b.any()
 
 
 def test_a_file_mapped_for_reading_is_refused_instead_of_a_crash(tmp_path):
     np.zeros((5, 7), "float32").tofile(tmp_path / "b.bin")
     b = np.memmap(tmp_path / "b.bin", "float32", "r", shape=(5, 7))
-    assert refused(scale_by(), np.ones((5, 7), "float32"), b, 2.0) == REFUSAL
+    assert refusal(scale_by(), np.ones((5, 7), "float32"), b, 2.0) == REFUSAL
 
 
 def test_what_is_only_read_may_be_read_only():
@@ -62,18 +57,18 @@ def test_what_is_only_read_may_be_read_only():
 
 def test_an_exported_library_knows_what_it_writes(tmp_path):
     a, b = np.ones((5, 7), "float32"), frozen(np.zeros((5, 7), "float32"))
-    assert refused(loaded(tmp_path, ".so"), a, b, 2.0) == REFUSAL
+    assert refusal(loaded(tmp_path, ".so"), a, b, 2.0) == REFUSAL
 
 
 def test_a_library_of_target_c_knows_what_it_writes(tmp_path):
     a, b = np.ones((5, 7), "float32"), frozen(np.zeros((5, 7), "float32"))
-    assert refused(loaded(tmp_path, ".so", "c"), a, b, 2.0) == REFUSAL
+    assert refusal(loaded(tmp_path, ".so", "c"), a, b, 2.0) == REFUSAL
 
 
 def test_a_timed_function_is_checked_too():
     a, b = np.ones((5, 7), "float32"), frozen(np.zeros((5, 7), "float32"))
     timer = tilewright.build(parse(SCALE)).time_evaluator("scale", number=1)
-    assert refused(timer, a, b, 2.0) == REFUSAL
+    assert refusal(timer, a, b, 2.0) == REFUSAL
 
 
 WAYS_TO_WRITE = {
@@ -101,7 +96,7 @@ def test_writing_through(way):
     if not lines.startswith("    "):
         lines = "    " + lines
     func = parse(f'@T.prim_func\ndef f(A: T.Buffer((4,), "float32")):\n{lines}\n')
-    assert refused(tilewright.build(func)["f"], frozen(np.zeros(4, "float32"))) == (
+    assert refusal(tilewright.build(func)["f"], frozen(np.zeros(4, "float32"))) == (
         "error: f: argument 1 (A) is read-only, but the function writes it\n"
         "help: pass a writable copy; the function is f(A: float32[4] (written))"
     )
@@ -112,7 +107,7 @@ def test_the_last_of_many_parameters():
     params = ", ".join(f'{name}: T.Buffer((1,), "float32")' for name in names)
     call = tilewright.build(parse(f"@T.prim_func\ndef f({params}):\n    A69[0] = A0[0]\n"))["f"]
     ones = [frozen(np.ones(1, "float32")) for _ in names]
-    text = refused(call, *ones)
+    text = refusal(call, *ones)
     assert text.splitlines()[0] == "error: f: argument 70 (A69) is read-only, but the function writes it"
     ones[-1] = np.zeros(1, "float32")
     call(*ones)
@@ -139,7 +134,7 @@ class Module:
     x = np.ones(4, "float32")
     vm["main"](x)
     assert not x.any()
-    text = refused(vm["main"], frozen(np.ones(4, "float32")))
+    text = refusal(vm["main"], frozen(np.ones(4, "float32")))
     assert text == (
         "error: spoil: argument 1 (A) is read-only, but the function writes it\n"
         "help: pass a writable copy; the function is spoil(A: float32[4] (written), B: float32[4] (written))"
@@ -160,7 +155,7 @@ def test_what_numpy_cannot_lend_is_a_copy_that_nobody_would_see_written():
             return self.array
 
     b = Lender(np.zeros((5, 7), "float32"))
-    assert refused(scale_by(), np.ones((5, 7), "float32"), b, 2.0) == REFUSAL
+    assert refusal(scale_by(), np.ones((5, 7), "float32"), b, 2.0) == REFUSAL
 
 
 def test_a_graph_keeps_read_only_inputs():

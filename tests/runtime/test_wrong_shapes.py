@@ -2,15 +2,10 @@
 
 import numpy as np
 import pytest
+from refusals import refusal
 
 import tilewright
 from tilewright.script import parse
-
-
-def refusal(call, *arrays):
-    with pytest.raises(tilewright.UserError) as error:
-        call(*arrays)
-    return str(error.value)
 
 
 @pytest.mark.parametrize("size", ["int32", "int64"])

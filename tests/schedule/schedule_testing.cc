@@ -12,22 +12,6 @@
 
 namespace tilewright::schedule {
 
-std::string dedent(std::string_view text) {
-  if (text.starts_with('\n')) text.remove_prefix(1);
-  const size_t width = std::min(text.find_first_not_of(' '), text.size());
-  std::string out;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    line.remove_prefix(std::min(width, std::min(line.find_first_not_of(' '), line.size())));
-    out.append(line).append("\n");
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  while (out.ends_with("\n\n")) out.pop_back();
-  if (out == "\n") out.clear();
-  return out;
-}
-
 IRModule module_of(std::string_view text) {
   const ObjectRef parsed = script::parse(Ref<Source>(new Source("f.py", dedent(text))));
   if (is<IRModuleNode>(parsed)) return ref_as<IRModuleNode>(parsed);

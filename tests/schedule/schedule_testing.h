@@ -5,13 +5,13 @@
 #include <functional>
 #include <string>
 
+#include "script_testing.h"
 #include "tilewright/analysis/interpreter.h"
 #include "tilewright/schedule/schedule.h"
 
 namespace tilewright::schedule {
 
-/// The text without its first line end and the indentation of its first line.
-std::string dedent(std::string_view text);
+using script::dedent;
 /// The module with the function or module that `text` defines.
 IRModule module_of(std::string_view text);
 

@@ -2,15 +2,10 @@
 
 import numpy as np
 import pytest
+from refusals import refusal
 
 import tilewright
 from tilewright import relax, te, tir
-
-
-def refusal(make) -> str:
-    with pytest.raises(tilewright.UserError) as caught:
-        make()
-    return str(caught.value)
 
 
 def placeholder(*shape, dtype="float32", name="A"):
