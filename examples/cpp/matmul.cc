@@ -5,7 +5,7 @@
 
 #include "tilewright/driver/build.h"
 #include "tilewright/runtime/time_evaluator.h"
-#include "tilewright/schedule/schedule.h"
+#include "tilewright/schedule/steps.h"
 #include "tilewright/script/print.h"
 #include "tilewright/support/error.h"
 #include "tilewright/target/target.h"
@@ -16,6 +16,7 @@ using namespace tilewright::tir;
 using runtime::Tensor;
 
 constexpr int64_t kRows = 126, kColumns = 128, kInner = 127;
+constexpr int64_t kTileRows = 6, kTileColumns = 16;
 
 // C[i, j] = sum over k of A[i, k] * B[k, j], as loops in the order they are written
 PrimFunc formula() {
@@ -28,16 +29,18 @@ PrimFunc formula() {
   return te::create_prim_func({a, b, c}, {.global_symbol = "matmul"});
 }
 
-// Tiles of 6 x 16 elements, 16 of them in one vector, rows of tiles on several threads.
+// Tiles of 6 x 16 elements, a row of a tile in one vector, rows of tiles on several threads.
 void tile(schedule::Schedule& sch) {
-  const schedule::BlockRef block = sch.call("get_block", "C").block();
-  const auto [i, j, k] = sch.call("get_loops", block).loops<3>();
-  const auto [i0, i1] = sch.call("split", i, schedule::Factors{schedule::None{}, int64_t{6}}).loops<2>();
-  const auto [j0, j1] = sch.call("split", j, schedule::Factors{schedule::None{}, int64_t{16}}).loops<2>();
-  sch.call("reorder", i0, j0, k, i1, j1);
-  sch.call("decompose_reduction", block, k);
-  sch.call("vectorize", j1);
-  sch.call("parallel", i0);
+  using namespace schedule;
+  const BlockRef block = steps::get_block(sch, "C", "matmul");
+  const std::vector<LoopRef> loops = steps::get_loops(sch, block);
+  const std::vector<LoopRef> rows = steps::split(sch, loops[0], {None{}, kTileRows});
+  const std::vector<LoopRef> columns = steps::split(sch, loops[1], {None{}, kTileColumns});
+  const LoopRef terms = loops[2];
+  steps::reorder(sch, {rows[0], columns[0], terms, rows[1], columns[1]});
+  steps::decompose_reduction(sch, block, terms);
+  steps::vectorize(sch, columns[1]);
+  steps::parallel(sch, rows[0]);
 }
 
 float error_of(const Tensor& a, const Tensor& b, const Tensor& c) {
