@@ -17,8 +17,8 @@ struct AmxCounts {
 bool emulate_amx();
 /// True if instructions are run by the handler, and thus counted.
 bool is_amx_emulated();
-/// Whether every giving of shapes and release is counted; else, on processors with the registers, shapes are
-/// counted when they change.
+/// True if each configuration and release of tiles is counted; on processors with the registers a
+/// configuration counts only when shapes change.
 bool are_releases_counted();
 /// Of all threads.
 AmxCounts amx_counts();

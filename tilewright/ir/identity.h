@@ -12,7 +12,7 @@ constexpr bool has_identity(Kind kind) {
          kind == Kind::kTeExtern;
 }
 
-/// What the fields around a node say of the variables met in it.
+/// The role of the fields around a node: the variables in it are used, defined, or defined with all in them.
 enum class Mode { kUse, kDef, kDefRec };
 /// The same inside of a field with `role`.
 constexpr Mode inner_mode(Mode outer, Role role) {

@@ -1,4 +1,4 @@
-// Which variables an expression has in it, and which buffers regions are of.
+// The variables in an expression, and the buffers of regions.
 #pragma once
 #include <functional>
 

@@ -148,8 +148,7 @@ TEST(EvaluateRows, BeginsWithZeros) {
   EXPECT_THAT(f(0), ElementsAre(0, 0, 0));
 }
 
-// What reads its own results wants them one by one, what stores to an input is nobody's to change, and what
-// runs for years is left to the interpreter's limit.
+// Three programs: one reads its own results, one stores to an input, one would run for years.
 TEST(EvaluateRows, LeavesProgramsThatReadOrStoreOtherwise) {
   const Tensor a = floats({5}, {1, 2, 3, 4, 5}), b = floats({5}, {7, 7, 7, 7, 7});
   const std::pair<std::string_view, std::string_view> cases[] = {

@@ -121,7 +121,7 @@ Uses uses_of(const Stmt& stmt) {
   return uses;
 }
 
-// Whether statements outside of its loops and blocks may use memory.
+// True if statements outside of its loops and blocks may use memory.
 bool has_bare_code(const Stmt& stmt) {
   const auto* list = stmt.as<SeqStmtNode>();
   if (!list) return stmt && !is_loop_or_block(stmt);
