@@ -4,9 +4,11 @@ A Python number beside a tensor is a constant of its dtype.
 """
 
 from .. import _core
+from .._guard import guard_module
+from ..errors import UserError
 from ..ir._nodes import classes
 from . import nn
-from ._arguments import _axes, _axis, _const, _shape
+from ._arguments import _axes, _axis, _const, _require, _shape
 
 _topi = _core.topi
 _Tensor = classes["te.Tensor"]
@@ -47,9 +49,13 @@ def _tensor(value, other):
 
 def _binary(name: str):
     operator = getattr(_topi, name)
+    is_of_bits = name.startswith("bitwise") or name.endswith("shift")
 
     def apply(a, b):
-        return operator(_tensor(a, b), _tensor(b, a))
+        a, b = _tensor(a, b), _tensor(b, a)
+        if is_of_bits:
+            _require(name, a, b)
+        return operator(a, b)
 
     apply.__name__, apply.__doc__ = name, f"{name} of the elements of a and b, which broadcast as in numpy."
     return apply
@@ -104,49 +110,64 @@ def cumsum(data, axis: int = 0, exclusive: bool = False):
 
 def broadcast_to(data, shape):
     """data repeated to `shape`, as numpy broadcasts."""
+    _require("broadcast_to", data, _shape(shape))
     return _topi.broadcast_to(data, _shape(shape))
 
 
 def reshape(a, newshape):
     """The same elements in row-major order."""
+    _require("reshape", a, _shape(newshape))
     return _topi.reshape(a, _shape(newshape))
 
 
 def transpose(a, axes=None):
     """Dimension n of the result is dimension axes[n] of a; None reverses the order."""
     order = [_axis(a, axis) for axis in axes] if axes else list(range(len(a.shape)))[::-1]
+    _require("permute_dims", a, axes=order)
     return _topi.transpose(a, order)
 
 
 def expand_dims(a, axis: int, num_newaxis: int = 1):
     """`num_newaxis` dimensions of extent 1 before dimension `axis`."""
     first = axis + len(a.shape) + 1 if axis < 0 else axis
-    return _topi.expand_dims(a, list(range(first, first + num_newaxis)))
+    places = list(range(first, first + num_newaxis))
+    _require("expand_dims", a, axis=places)
+    return _topi.expand_dims(a, places)
 
 
 def squeeze(a, axis=None):
     """Without the dimensions `axis`; None: without all of extent 1."""
     ones = [n for n, extent in enumerate(a.shape) if getattr(extent, "value", extent) == 1]
-    return _topi.squeeze(a, ones if axis is None else _axes(a, axis))
+    axes = ones if axis is None else _axes(a, axis)
+    if axes:
+        _require("squeeze", a, axis=axes)
+    return _topi.squeeze(a, axes)
 
 
 def concatenate(a_tuple, axis: int = 0):
     """The tensors one after the other along `axis`."""
-    return _topi.concatenate(list(a_tuple), _axis(a_tuple[0], axis))
+    parts = list(a_tuple)
+    if not parts:
+        raise UserError("concatenate: no tensors are given")
+    _require("concat", parts, axis=_axis(parts[0], axis))
+    return _topi.concatenate(parts, _axis(parts[0], axis))
 
 
 def take(a, indices, axis: int = 0, mode: str = "clip"):
     """Element indices[...] of dimension `axis`; mode "clip", "wrap" or "fast"."""
+    _require("take", a, indices, axis=_axis(a, axis), mode=mode)
     return _topi.take(a, indices, _axis(a, axis), mode)
 
 
 def tile(a, reps):
     """a repeated reps[n] times along dimension n."""
+    _require("tile", a, repeats=list(reps))
     return _topi.tile(a, list(reps))
 
 
 def repeat(a, repeats: int, axis: int):
     """Each element repeated along `axis`."""
+    _require("repeat", a, repeats=repeats, axis=_axis(a, axis))
     return _topi.repeat(a, repeats, _axis(a, axis))
 
 
@@ -157,7 +178,9 @@ def flip(a, axis: int = 0):
 
 def reverse_sequence(a, seq_lengths, seq_axis: int = 1, batch_axis: int = 0):
     """The first seq_lengths[i] elements of dimension `seq_axis` in reverse, i the index in dimension `batch_axis`."""
-    return _topi.reverse_sequence(a, seq_lengths, _axis(a, seq_axis), _axis(a, batch_axis))
+    axes = {"seq_axis": _axis(a, seq_axis), "batch_axis": _axis(a, batch_axis)}
+    _require("reverse_sequence", a, seq_lengths, **axes)
+    return _topi.reverse_sequence(a, seq_lengths, *axes.values())
 
 
 def full(shape, dtype: str, fill_value):
@@ -172,7 +195,10 @@ def full_like(x, fill_value):
 
 def matmul(a, b, out_dtype: str = ""):
     """The product as numpy.matmul; summed in out_dtype."""
+    _require("matmul", a, b)
     return _topi.matmul(a, b, out_dtype or "void")
 
 
+guard_module(__name__, globals(), [_name for _name in globals() if not _name.startswith("_")])
+guard_module(nn.__name__, vars(nn), [_name for _name in vars(nn) if not _name.startswith("_")])
 __all__ = ["nn"]

@@ -4,14 +4,29 @@ from .. import _core
 from ..errors import UserError
 from ..ir._nodes import classes
 
-_PrimExpr = classes["PrimExpr"]
+_PrimExpr, _Tensor = classes["PrimExpr"], classes["te.Tensor"]
+
+
+def _operand(value):
+    """A value of a graph with the type of `value`: a tensor, several of them, or a shape."""
+    if isinstance(value, _Tensor):
+        type = _core.relax_tensor_type(list(value.shape), value.dtype, -1, "")
+        return _core.make_node("relax.Var", {"name_hint": "x", "type": type})
+    if value and isinstance(value[0], _Tensor):
+        return _core.make_node("relax.Tuple", {"elements": [_operand(each) for each in value]})
+    return _core.relax_shape(list(value))
+
+
+def _require(op: str, *operands, **attrs) -> None:
+    """Raises the UserError of the graph operator `op` if it cannot take these operands and attributes."""
+    _core.relax_infer_type(_core.relax_call_op(f"relax.{op}", [_operand(each) for each in operands], attrs))
 
 
 def _axis(x, axis: int) -> int:
     """`axis` counted from the front."""
     ndim = len(x.shape)
     if not -ndim <= axis < ndim:
-        raise UserError(f"axis {axis} of a tensor with {ndim} dimensions")
+        raise UserError(f"axis {axis} is outside of a tensor with {ndim} dimension{'' if ndim == 1 else 's'}")
     return axis % ndim
 
 

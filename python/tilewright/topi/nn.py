@@ -3,7 +3,7 @@
 from .. import _core
 from .._numbers import plain
 from ..errors import UserError
-from ._arguments import _axis, _const
+from ._arguments import _axis, _const, _require
 
 _topi = _core.topi
 
@@ -40,19 +40,28 @@ def log_softmax(x, axis: int = -1):
 
 def matmul(a, b, out_dtype: str = ""):
     """The product as numpy.matmul; summed in out_dtype."""
+    _require("matmul", a, b)
     return _topi.matmul(a, b, out_dtype or "void")
 
 
 def dense(data, weight, bias=None, out_dtype: str = ""):
     """data [m, k] times the transpose of weight [n, k], and bias [n] if given."""
+    if len(data.shape) != 2:
+        raise UserError(f"dense: data has shape [{', '.join(map(str, data.shape))}], expected 2 dimensions")
+    _require("linear", data, weight, *([] if bias is None else [bias]))
     product = _topi.dense(data, weight, out_dtype or "void")
     return product if bias is None else _topi.add(product, bias)
 
 
 def pad(data, pad_before, pad_after=None, pad_value=0.0):
     """data with pad_before[n] and pad_after[n] elements of pad_value around dimension n; after defaults to before."""
-    after = pad_before if pad_after is None else pad_after
-    return _topi.pad(data, list(pad_before), list(after), _const(pad_value, data.dtype))
+    before, after = list(pad_before), list(pad_before if pad_after is None else pad_after)
+    if len(before) != len(after) or len(before) != len(data.shape):
+        raise UserError(
+            f"pad: {len(before)} and {len(after)} widths are given, expected {len(data.shape)} before and after"
+        )
+    _require("nn.pad", data, pad_width=[width for both in zip(before, after, strict=True) for width in both])
+    return _topi.pad(data, before, after, _const(pad_value, data.dtype))
 
 
 def _per_dimension(value, count: int) -> list[int]:
@@ -81,17 +90,16 @@ def conv2d(
     strides, dilation  a number or one per spatial dimension
     padding            zeros around: a number, one per dimension, or before each and after each
     """
-    return _topi.conv(
-        data,
-        kernel,
-        _per_dimension(strides, 2),
-        _around(padding, 2),
-        _per_dimension(dilation, 2),
-        groups,
-        data_layout,
-        kernel_layout,
-        out_dtype or "void",
-    )
+    attrs = {
+        "strides": _per_dimension(strides, 2),
+        "padding": _around(padding, 2),
+        "dilation": _per_dimension(dilation, 2),
+        "groups": groups,
+        "data_layout": data_layout,
+        "kernel_layout": kernel_layout,
+    }
+    _require("nn.conv2d", data, kernel, **attrs)
+    return _topi.conv(data, kernel, *attrs.values(), out_dtype or "void")
 
 
 def pool2d(
@@ -106,9 +114,17 @@ def pool2d(
     count_include_pad: bool = True,
 ):
     """The largest element ("max") or the mean ("avg") of each window."""
-    window, steps, gaps = (_per_dimension(value, 2) for value in (kernel, stride, dilation))
     is_max = pool_type == "max"
     if not is_max and pool_type != "avg":
         raise UserError(f'pool_type is "{pool_type}", expected "max" or "avg"')
-    around = _around(padding, 2)
-    return _topi.pool(data, is_max, window, steps, around, gaps, ceil_mode, count_include_pad, layout)
+    attrs = {
+        "pool_size": _per_dimension(kernel, 2),
+        "strides": _per_dimension(stride, 2),
+        "padding": _around(padding, 2),
+        "dilation": _per_dimension(dilation, 2),
+        "ceil_mode": ceil_mode,
+        "count_include_pad": count_include_pad,
+        "layout": layout,
+    }
+    _require(f"nn.{pool_type}_pool2d", data, **attrs)
+    return _topi.pool(data, is_max, *attrs.values())
