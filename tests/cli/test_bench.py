@@ -54,7 +54,7 @@ def test_table(command, affine):
     assert done.code == 0
     lines = done.out.splitlines()
     assert lines[0] == "input     x  float32[1, 3]"
-    assert lines[1].startswith("latency   p50 ") and lines[1].endswith(" us  (5 calls, 1 threads)")
+    assert lines[1].startswith("latency   p50 ") and lines[1].endswith(" us  (5 calls, 1 thread)")
     assert lines[2].startswith("memory    ") and lines[2].endswith(" peak of the process")
     assert lines[4].split() == ["kernel", "calls", "time", "share", "GFLOP/s"]
     assert sorted(line.split()[0] for line in lines[5:]) == ["add", "in", "matmul"]

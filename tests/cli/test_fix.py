@@ -49,7 +49,7 @@ def test_a_library_takes_none(command, model):
 @pytest.mark.parametrize(
     ("word", "error"),
     [
-        ("m=2", 'error: the model has no open dimension "m"\nhelp: did you mean n?\n'),
+        ("m=2", 'error: the model has no open dimension "m"\nhelp: the names are n, x.2, y.0\n'),
         ("x.1=2", 'error: dimension "x.1" cannot be 2: the model says 3\n'),
         ("n", "error: --fix n: expected a name and a size, e.g. n=8\n"),
         ("n=0", "error: --fix n=0: the size 0 is below 1\n"),

@@ -261,7 +261,7 @@ def test_unknown_dimension(command, library):
     done = command("run", library, "--random", 0, "--dim", "m=2", "-q")
     assert (done.code, done.err) == (
         2,
-        'error: --dim m=2: no input has a dimension "m"\nhelp: did you mean n?\n',
+        'error: --dim m=2: no input has a dimension "m"\nhelp: the only one is n\n',
     )
 
 

@@ -170,7 +170,7 @@ def test_what_is_no_program():
 
 
 def test_steps_that_are_refused():
-    text = 'error: get_block: the module has no block "D"\nhelp: did you mean B?'
+    text = 'error: get_block: the module has no block "D"\nhelp: the names are root, B'
     testing.check_refused(BEFORE, lambda sch: sch.get_block("D"), text)
     testing.check_refused(BEFORE, lambda sch: sch.get_block("D"), text.splitlines()[0])
     assert (

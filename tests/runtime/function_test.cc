@@ -53,7 +53,7 @@ TEST(Function, TypedConvertsAndChecks) {
   const Function add = Function::typed("add", [](int64_t a, double b) { return static_cast<double>(a) + b; });
   EXPECT_EQ(add(2, 0.5).as_float(), 2.5);
   EXPECT_EQ(add(2, 1).as_float(), 3.0);
-  EXPECT_ERROR(add(1), "error: add: got 1 arguments, expected 2");
+  EXPECT_ERROR(add(1), "error: add: got 1 argument, expected 2");
   EXPECT_ERROR(add(1, "x"), "error: add: argument 2 is a string, expected a float");
   const Function shape = Function::typed(
       "shape_of", [](const Tensor& tensor) { return Shape(tensor.shape().begin(), tensor.shape().end()); });

@@ -39,7 +39,7 @@ def test_positions_and_names(main, args, named):
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda main: main(X, z=Y), 'main has no input "z"\nhelp: did you mean x or y?'),
+        (lambda main: main(X, z=Y), 'main has no input "z"\nhelp: the names are x, y'),
         (lambda main: main(X, bias=Y), 'main has no input "bias"\nhelp: the names are x, y'),
         (lambda main: main(X, x=X), 'main: input "x" is given twice, by position and by name'),
         (lambda main: main(x=X), 'main: no value is given for "y"'),

@@ -50,7 +50,7 @@ TEST(TimeEvaluator, OptionsAndErrors) {
   EXPECT_ERROR(time_evaluator(nothing, {}, {.cache_flush_bytes = -1}),
                "error: time_evaluator: cache_flush_bytes = -1, expected 0 to 1073741824");
   const Value args[] = {7};
-  EXPECT_ERROR(time_evaluator(nothing, args), "error: nothing: got 1 arguments, expected 0");
+  EXPECT_ERROR(time_evaluator(nothing, args), "error: nothing: got 1 argument, expected 0");
 }
 
 }  // namespace

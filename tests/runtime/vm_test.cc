@@ -351,7 +351,7 @@ TEST(VirtualMachine, FunctionsAndClosures) {
   EXPECT_EQ(result.as_tuple()[0].as_int(), 9);
   EXPECT_EQ(result.as_tuple()[1].as_int(), 8);
   EXPECT_EQ(result.as_tuple()[2].as_function()(100).as_int(), 98);
-  EXPECT_ERROR(vm("minus", 1, 2), "error: the model has no function \"minus\"\nhelp: the names are main");
+  EXPECT_ERROR(vm("minus", 1, 2), "error: the model has no function \"minus\"\nhelp: the only one is main");
   EXPECT_EQ(vm.module().list_functions(), (std::vector<std::string>{"main"}));
 }
 

@@ -52,7 +52,7 @@ TEST(BufferArguments, WhatTheBlockDoesNotHaveIsRefused) {
        5 |         with T.block("B"):
          |              ^^^^^^^^^^^^
        6 |             vi, vj = T.axis.remap("SS", [i, j])
-    help: did you mean A or B?
+    help: the only one is B
   )");
   check_refused(kChain, steps(ArgValue{"read", 0}), R"(
     error: set_scope: a buffer that block B writes is asked for, not ("read", 0)
@@ -96,7 +96,7 @@ TEST(WorkOn, BlocksAreLookedForInOneFunction) {
 TEST(WorkOn, UnknownFunctionsAreRefused) {
   check_refused(kTwoFunctions, [](Schedule& sch) { sch.work_on("h"); }, R"(
     error: work_on: the module has no function "h" with blocks
-    help: did you mean f or g?
+    help: the names are f, g
   )");
 }
 

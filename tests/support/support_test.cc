@@ -132,6 +132,9 @@ TEST(NearNames, SuggestsByEditDistance) {
   EXPECT_EQ(nearest_names_text("flaot", {"float", "int", "bool"}), "did you mean float?");
   EXPECT_EQ(nearest_names_text("add", {"and", "odd", "subtract"}), "did you mean and or odd?");
   EXPECT_EQ(nearest_names_text("convolution", {"a", "b"}), "the names are a, b");
+  EXPECT_EQ(nearest_names_text("AA", {"A", "B", "i"}), "did you mean A?");
+  EXPECT_EQ(nearest_names_text("x", {"A", "B", "i"}), "the names are A, B, i");
+  EXPECT_EQ(nearest_names_text("x", {"i"}), "the only one is i");
 }
 
 TEST(File, IsReadWholeOrNotAtAll) {

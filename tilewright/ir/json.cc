@@ -170,7 +170,9 @@ ObjectRef load_json(std::string_view text) {
       throw UserError("load_json: root {} is not a node", root);
     return nodes[static_cast<size_t>(root)];
   } catch (const Json::exception& problem) {
-    throw UserError("load_json: {}", problem.what());
+    const std::string_view what = problem.what();  // "[json.exception.parse_error.101] parse error at ..."
+    throw UserError("load_json: {}", what.substr(what.find("] ") + 2))
+        .help("give the whole text that save_json returned");
   }
 }
 

@@ -11,6 +11,7 @@
 #include "tilewright/python/values.h"
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/runtime/vm/print.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
 
@@ -100,8 +101,8 @@ size_t position_of(const BytecodeFunction& function, const std::string& name) {
 nb::tuple ordered(const BytecodeFunction& function, const nb::args& args, const nb::kwargs& named) {
   const size_t count = function.parameters.size();
   if (args.size() > count)
-    throw UserError("{}: {} arguments are given by position, but it has {} inputs", function.name,
-                    args.size(), count)
+    throw UserError("{}: {} are given by position, but it has {}", function.name,
+                    count_text(args.size(), "argument"), count_text(count, "input"))
         .help("{}", usage(function));
   std::vector<nb::object> values(count);
   for (size_t n = 0; n < args.size(); ++n) values[n] = args[n];

@@ -10,6 +10,7 @@
 #include "tilewright/runtime/builtins.h"
 #include "tilewright/runtime/error_state.h"
 #include "tilewright/runtime/module.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
 
@@ -149,7 +150,7 @@ std::string describe_argument(const std::string& function, size_t position) {
 }
 
 void wrong_count(const std::string& function, size_t got, size_t expected) {
-  throw UserError("{}: got {} arguments, expected {}", function, got, expected);
+  throw UserError("{}: got {}, expected {}", function, count_text(got, "argument"), expected);
 }
 
 }  // namespace function_detail

@@ -28,7 +28,9 @@ std::vector<std::string> nearest_names(std::string_view wrong, const std::vector
   std::vector<std::pair<size_t, std::string>> near;
   for (std::string_view name : names) {
     const size_t distance = edit_distance(wrong, name);
-    if (distance <= limit) near.emplace_back(distance, name);
+    // x and y differ in all that they have
+    if (distance <= limit && distance < std::max(wrong.size(), name.size()))
+      near.emplace_back(distance, name);
   }
   std::sort(near.begin(), near.end());
   std::vector<std::string> result;
@@ -45,6 +47,7 @@ std::string nearest_names_text(std::string_view wrong, const std::vector<std::st
     return fmt::format("did you mean {} or {}?", fmt::join(near, ", "), last);
   }
   if (names.empty()) return "there are none";
+  if (names.size() == 1) return fmt::format("the only one is {}", names[0]);
   std::vector<std::string_view> shown(names.begin(),
                                       names.begin() + static_cast<long>(std::min<size_t>(names.size(), 12)));
   return fmt::format("the names are {}{}", fmt::join(shown, ", "),

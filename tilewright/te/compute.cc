@@ -4,6 +4,7 @@
 #include "tilewright/te/shape.h"
 #include "tilewright/tir/block_roles.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::te {
 namespace {
@@ -63,8 +64,12 @@ std::vector<Tensor> compute_many(Shape shape,
   for (const IterVar& axis : axes) vars.push_back(axis->var);
   std::vector<PrimExpr> values = body(vars);
   TILEWRIGHT_CHECK(!values.empty(), "computation {} has no value", named.name);
-  for (const PrimExpr& value : values)
+  for (const PrimExpr& value : values) {
     TILEWRIGHT_CHECK(value, "computation {} has no value for an element", named.name);
+    if (value->dtype.is_void())
+      throw UserError("compute: the value of an element of {} is {}, expected a number", named.name,
+                      tir::expr_text(value));
+  }
   Operation op = TeComputeNode::make(std::move(named.name), std::move(axes), values, std::move(named.attrs));
   std::vector<Tensor> outputs;
   for (size_t n = 0; n < values.size(); ++n) outputs.push_back(output_of(op, n, shape, values[n]->dtype));

@@ -153,5 +153,5 @@ def test_calls_that_cannot_be_replaced():
     step = transform.alter_op_impl(op_impl_map={"mine.add": only_one})
     assert (
         first_lines(step, Add)
-        == 'error: alter_op_impl: the replacement of "mine.add" has 1 parameters, but 3 are passed'
+        == 'error: alter_op_impl: the replacement of "mine.add" has 1 parameter, but 3 are passed'
     )

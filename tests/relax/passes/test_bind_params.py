@@ -55,7 +55,7 @@ def test_nothing_to_bind_changes_nothing():
         (
             "main",
             {"v": W},
-            'error: bind_params: the function has no parameter "v"\nhelp: did you mean b, w or x?',
+            'error: bind_params: the function has no parameter "v"\nhelp: the names are x, w, b',
         ),
         (
             "main",

@@ -117,7 +117,7 @@ def test_what_is_refused():
         PatternMatchingRewriter.from_module(
             module("y = R.exp(x); return y", 'x: R.Tensor((4,), "float32"), z: R.Tensor((4,), "float32")')
         )
-    assert str(error.value) == "a rewriter: pattern has 1 parameters, replacement 2"
+    assert str(error.value) == "a rewriter: pattern and replacement have 1 and 2 parameters"
     with pytest.raises(Unsupported) as error:
         PatternMatchingRewriter.from_module(module("y = R.exp(x); z = R.abs(x); return (y, z)"))
     assert str(error.value) == (

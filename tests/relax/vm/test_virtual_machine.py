@@ -47,7 +47,7 @@ def test_a_function_is_saved_with_its_arguments(machine):
     [
         (
             lambda vm: vm.set_input("main", X, v=W),
-            'error: main has no input "v"\nhelp: did you mean w or x?; ' + SIGNATURE,
+            'error: main has no input "v"\nhelp: the names are x, w; ' + SIGNATURE,
         ),
         (
             lambda vm: vm.set_input("main", X, x=X),

@@ -8,7 +8,7 @@ namespace {
 TEST(GetBlock, MissingAndAmbiguousNames) {
   check_refused(kMatmul, [](Schedule& sch) { sch.call("get_block", "X"); }, R"(
     error: get_block: the module has no block "X"
-    help: did you mean Y?
+    help: the names are root, Y
   )");
   check_refused(kMatmul, [](Schedule& sch) { sch.call("get_block", "Y", "mein"); }, R"(
     error: get_block: the module has no function "mein"

@@ -25,7 +25,7 @@ TEST(SampleCategorical, BadProbabilitiesAreRefused) {
   const ArgValue none(ArgValue::List{});
   check_refused(kChain, draw(none, none), "error: sample_categorical: there are no candidates");
   check_refused(kChain, draw(ArgValue{1, 2}, ArgValue::List{1.0}),
-                "error: sample_categorical: 1 probabilities are given for 2 candidates");
+                "error: sample_categorical: probs has 1 element, but candidates 2");
   check_refused(kChain, draw(ArgValue{1, 2}, ArgValue{1.0, -0.5}),
                 "error: sample_categorical: probability -0.5 is no number from 0 on");
   check_refused(kChain, draw(ArgValue{1, 2}, ArgValue{0, 0}),

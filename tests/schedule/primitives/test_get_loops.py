@@ -25,5 +25,5 @@ def test_a_block_that_is_not_there_is_refused():
     with pytest.raises(tilewright.UserError) as refusal:
         tilewright.Schedule(double).get_loops("A")
     assert str(refusal.value) == (
-        'error: get_loops: get_block: the module has no block "A"\nhelp: did you mean B?'
+        'error: get_loops: get_block: the module has no block "A"\nhelp: the names are root, B'
     )

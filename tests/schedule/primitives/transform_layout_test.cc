@@ -109,7 +109,7 @@ TEST(TransformLayout, MapsThatDoNotFitAreRefused) {
       "error: transform_layout: index i - 3 of the map may be negative" + place);
   check_refused(
       kRowChain, [&](Schedule& sch) { sch.call("transform_layout", "B", "D", two); },
-      "error: transform_layout: block B accesses no buffer \"D\"" + place + "\nhelp: did you mean A or B?");
+      "error: transform_layout: block B accesses no buffer \"D\"" + place + "\nhelp: the names are A, B");
 }
 
 TEST(TransformLayout, MapsWithoutProofAreRefused) {

@@ -6,6 +6,7 @@
 
 #include "tilewright/analysis/interpreter/compiler.h"
 #include "tilewright/runtime/function.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/one_of.h"
 #include "tilewright/tir/arithmetic.h"
@@ -244,8 +245,8 @@ CodePtr Compiler::function_call(const tir::CallNode* call) {
                                   where = site(ObjectRef(call))](Frame& frame, Scalar* out) {
     const FunctionCode& code = frame.program->function(name, where->node);
     if (code.param_slots.size() != args.size())
-      throw UserError(where->node, "function {} takes {} arguments, found {}", name, code.param_slots.size(),
-                      args.size());
+      throw UserError(where->node, "function {} takes {}, found {}", name,
+                      count_text(code.param_slots.size(), "argument"), args.size());
     Frame inner = frame.program->frame_of(code, frame.strand);
     for (size_t n = 0; n < args.size(); ++n) args[n]->lanes(frame, &inner.slots[code.param_slots[n]]);
     code.bind->run(inner);
@@ -265,8 +266,8 @@ CodePtr Compiler::parallel_call(const tir::CallNode* call) {
                                   where = site(ObjectRef(call))](Frame& frame, Scalar* out) {
     const FunctionCode& code = frame.program->function(name, where->node);
     if (code.param_slots.size() != args.size() + 2)
-      throw UserError(where->node, "function {} takes {} arguments, found {}", name, code.param_slots.size(),
-                      args.size() + 2);
+      throw UserError(where->node, "function {} takes {}, found {}", name,
+                      count_text(code.param_slots.size(), "argument"), args.size() + 2);
     const uint64_t run = ++frame.program->num_runs;
     *out = {};
     for (int64_t n = 0, end = extent->as_int(frame); n < end; ++n) {

@@ -118,11 +118,12 @@ StmtCodePtr Compiler::bind_parameter(const Buffer& buffer, size_t param_slot, co
           const bool is_free =
               // the stride of a single element does not matter
               dimension.is_stride && made.shape[dimension.dim] == 1;
+          const PrimExpr& declared = (dimension.is_stride ? buffer->strides : buffer->shape)[dimension.dim];
           if (expected != actual && !is_free)
-            throw UserError(where->node, "argument {}: {} {} is {}, expected {} = {}", buffer->name,
+            throw UserError(where->node, "argument {}: {} {} is {}, expected {}", buffer->name,
                             dimension.is_stride ? "stride" : "dimension", dimension.dim, actual,
-                            expr_text((dimension.is_stride ? buffer->strides : buffer->shape)[dimension.dim]),
-                            expected);
+                            is<IntImmNode>(declared) ? fmt::format("{}", expected)
+                                                     : fmt::format("{} = {}", expr_text(declared), expected));
         }
       });
 }

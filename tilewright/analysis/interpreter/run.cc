@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "tilewright/runtime/interrupt.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 
@@ -134,7 +135,8 @@ struct StepCount {
 runtime::Value run(Program& program, const PrimFunc& func, runtime::Args args) {
   const StepCount counted{program};
   if (args.size() != func->params.size())
-    throw UserError(func, "the function takes {} arguments, found {}", func->params.size(), args.size());
+    throw UserError(func, "the function takes {}, found {}", count_text(func->params.size(), "argument"),
+                    args.size());
   const FunctionCode& code = program.function(func);
   Frame frame = program.frame_of(code, nullptr);
   std::vector<std::shared_ptr<Memory>> kept;

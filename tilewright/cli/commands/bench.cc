@@ -12,6 +12,7 @@
 #include "tilewright/cli/signature.h"
 #include "tilewright/explain/profile.h"
 #include "tilewright/runtime/thread_pool.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::cli {
@@ -96,10 +97,11 @@ std::string table(const Result& result, const std::vector<Value>& inputs, const 
   for (size_t n = 0; n < inputs.size(); ++n)
     text += fmt::format("input     {}  {}\n", model.main().parameters[n].name, inputs[n].type_str());
   const Latency& latency = result.latency;
-  text += fmt::format("latency   p50 {}  p90 {}  p99 {}  min {}  mean {}  ({} calls, {} threads)\n",
+  text += fmt::format("latency   p50 {}  p90 {}  p99 {}  min {}  mean {}  ({}, {})\n",
                       seconds_text(latency.percentile(0.5)), seconds_text(latency.percentile(0.9)),
                       seconds_text(latency.percentile(0.99)), seconds_text(latency.seconds.front()),
-                      seconds_text(latency.mean()), latency.seconds.size(), runtime::num_threads());
+                      seconds_text(latency.mean()), count_text(latency.seconds.size(), "call"),
+                      count_text(runtime::num_threads(), "thread"));
   const Memory& memory = result.memory;
   text += fmt::format("memory    {} constants, {} arena, {} peak of the process\n\n",
                       bytes_text(static_cast<double>(memory.constants)),

@@ -9,6 +9,7 @@
 #include "tilewright/cli/signature.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/runtime/thread_pool.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/target/target.h"
 
@@ -24,9 +25,9 @@ struct Options {
 std::string result_text(const Options& options, const driver::Executable& executable, uint64_t num_bytes,
                         double seconds) {
   if (!options.is_json)
-    return fmt::format("wrote {} ({}, {} kernels) in {}\n", options.output,
-                       bytes_text(static_cast<double>(num_bytes)), executable.kernels.list_functions().size(),
-                       seconds_text(seconds));
+    return fmt::format(
+        "wrote {} ({}, {}) in {}\n", options.output, bytes_text(static_cast<double>(num_bytes)),
+        count_text(executable.kernels.list_functions().size(), "kernel"), seconds_text(seconds));
   Json stages = Json::array();
   for (const driver::StageTime& time : executable.times)
     stages.push_back({{"name", time.stage}, {"seconds", time.seconds}});

@@ -9,6 +9,7 @@
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/common/join_sequences.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/fresh.h"
@@ -160,8 +161,8 @@ class Inliner {
     if (!callee)
       throw UserError(call, "function {} is called, but the module has no loop program of that name", name);
     if (call->args.size() != callee->params.size())
-      throw UserError(call, "function {} takes {} arguments, found {}", name, callee->params.size(),
-                      call->args.size());
+      throw UserError(call, "function {} takes {}, found {}", name,
+                      count_text(callee->params.size(), "argument"), call->args.size());
     return callee;
   }
 

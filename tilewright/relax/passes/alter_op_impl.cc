@@ -13,6 +13,7 @@
 #include "tilewright/relax/infer/op.h"
 #include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/text.h"
@@ -145,8 +146,8 @@ class Alterer {
       throw Unsupported(call, "the replacement of \"{}\", which has several outputs", name);
     const size_t num_buffers = operands->elements.size() + 1;
     if (program->params.size() < num_buffers)
-      throw UserError(call, "the replacement of \"{}\" has {} parameters, but {} are passed", name,
-                      program->params.size(), num_buffers);
+      throw UserError(call, "the replacement of \"{}\" has {}, but {} are passed", name,
+                      count_text(program->params.size(), "parameter"), num_buffers);
     const std::vector<ObjectRef> maps = maps_of(name, num_buffers);
     std::vector<Expr> args;
     for (size_t n = 0; n + 1 < num_buffers; ++n) args.push_back(in_layout(operands->elements[n], maps[n]));

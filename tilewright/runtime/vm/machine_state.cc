@@ -6,6 +6,7 @@
 #include "tilewright/runtime/vm/print.h"
 #include "tilewright/runtime/vm/serialize.h"
 #include "tilewright/runtime/vm/verify.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
 
@@ -62,7 +63,7 @@ struct DepthScope {
 [[noreturn]] void wrong_count(const BytecodeFunction& function, size_t got) {
   std::vector<std::string> names;
   for (const Description& parameter : function.parameters) names.push_back(parameter.name);
-  throw UserError("{}: got {} arguments, expected {} ({})", function.name, got, names.size(),
+  throw UserError("{}: got {}, expected {} ({})", function.name, count_text(got, "argument"), names.size(),
                   fmt::join(names, ", "))
       .help("{}", usage(function));
 }

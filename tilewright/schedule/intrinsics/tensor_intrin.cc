@@ -6,6 +6,7 @@
 #include "tilewright/ir/services.h"
 #include "tilewright/schedule/intrinsics/dot.h"
 #include "tilewright/schedule/intrinsics/transpose.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/near.h"
 
 namespace tilewright::schedule {
@@ -40,8 +41,8 @@ void require_fit(const std::string& name, const TensorIntrin& intrin) {
     }
   }
   if (intrin.desc->buffers.size() != intrin.impl->buffers.size())
-    throw UserError("tensor intrinsic \"{}\": the description has {} parameters, the implementation {}", name,
-                    intrin.desc->buffers.size(), intrin.impl->buffers.size());
+    throw UserError("tensor intrinsic \"{}\": the description has {}, the implementation {}", name,
+                    count_text(intrin.desc->buffers.size(), "parameter"), intrin.impl->buffers.size());
   for (size_t n = 0; n < intrin.desc->buffers.size(); ++n) {
     const Buffer &a = intrin.desc->buffers[n], &b = intrin.impl->buffers[n];
     bool fits = a->dtype == b->dtype && a->shape.size() == b->shape.size();

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "tilewright/schedule/core/primitive.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -23,7 +24,7 @@ ExprRef apply(State& state, Args& args) {
   const size_t count = args.candidates.size();
   if (count == 0) throw UserError("there are no candidates");
   if (args.probs.size() != count)
-    throw UserError("{} probabilities are given for {} candidates", args.probs.size(), count);
+    throw UserError("probs has {}, but candidates {}", count_text(args.probs.size(), "element"), count);
   for (double prob : args.probs) {
     if (!(prob >= 0) || !std::isfinite(prob)) throw UserError("probability {} is no number from 0 on", prob);
   }

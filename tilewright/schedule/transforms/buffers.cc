@@ -24,19 +24,20 @@ std::optional<size_t> find_buffer(const std::vector<BufferRegion>& regions, cons
   return std::nullopt;
 }
 
-// `lists` says where was looked: "reads", "writes" or "accesses".
-[[noreturn]] void fail_unknown(const State& state, NodeId id, const BufferArg& which, const char* lists) {
+// `verb` says among which buffers: those that the block "reads", "writes", or "accesses" either way.
+[[noreturn]] void fail_unknown(const State& state, NodeId id, const BufferArg& which, std::string_view verb) {
   const BlockNode* block = state.node(id).block();
   const auto* name = std::get_if<std::string>(&which.which);
   std::vector<std::string_view> names;
   for (const auto* regions : {&block->reads, &block->writes}) {
+    if (verb == (regions == &block->reads ? "writes" : "reads")) continue;
     for (const BufferRegion& region : *regions) {
       if (std::find(names.begin(), names.end(), region->buffer->name) == names.end())
         names.push_back(region->buffer->name);
     }
   }
   const std::string_view wanted = name ? *name : std::get<Buffer>(which.which)->name;
-  throw refuse(state, id, "block {} {} no buffer \"{}\"", block->name_hint, lists, wanted)
+  throw refuse(state, id, "block {} {} no buffer \"{}\"", block->name_hint, verb, wanted)
       .help("{}", nearest_names_text(wanted, names));
 }
 

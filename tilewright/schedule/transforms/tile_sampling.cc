@@ -4,6 +4,7 @@
 
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/core/report.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -34,8 +35,8 @@ void require_factors(const State& state, NodeId loop, int64_t extent, int64_t co
     if (factor < 1 || __builtin_mul_overflow(product, factor, &product)) product = INT64_MAX;
   }
   if (static_cast<int64_t>(decision.size()) != count)
-    throw refuse(state, loop, "the decision [{}] has {} factors instead of {}", fmt::join(decision, ", "),
-                 decision.size(), count);
+    throw refuse(state, loop, "the decision [{}] has {} instead of {}", fmt::join(decision, ", "),
+                 count_text(decision.size(), "factor"), count);
   if (product != extent)
     throw refuse(state, loop, "the decision [{}] does not multiply to the extent {} of loop {}",
                  fmt::join(decision, ", "), extent, state.node(loop).name);

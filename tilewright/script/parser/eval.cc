@@ -79,10 +79,8 @@ void Parser::unknown_name(std::string_view name, Place place) {
   std::vector<std::string_view> known;
   for (std::string_view other : names.names()) known.push_back(other);
   for (const auto& [global, var] : global_vars) known.push_back(global);
-  UserError error(span(place), "name {} is not defined", name);
-  if (auto near = nearest_names(name, known); !near.empty())
-    error.help("{}", nearest_names_text(name, known));
-  throw error;
+  std::sort(known.begin(), known.end());
+  throw UserError(span(place), "name {} is not defined", name).help("{}", nearest_names_text(name, known));
 }
 
 Value Parser::eval(const Expr* expr, std::vector<std::string_view> hints) {

@@ -236,7 +236,7 @@ class PatternMatchingRewriter:
         pattern, replacement = functions["pattern"], functions["replacement"]
         if len(pattern.params) != len(replacement.params):
             raise UserError(
-                f"a rewriter: pattern has {len(pattern.params)} parameters, replacement {len(replacement.params)}"
+                f"a rewriter: pattern and replacement have {len(pattern.params)} and {len(replacement.params)} parameters"
             )
         _check_values(pattern)
         _check_values(replacement)
