@@ -59,7 +59,8 @@ print(sch.verify())
 # `Schedule(program, verify_each_step=True)` does so at every step. `sch.state` shows what steps are checked against:
 
 print(sch.state)
-print(sch.state.properties("B"))
+for name, why_not in sch.state.properties("B").items():
+    print(f"{name}: {why_not or 'yes'}")
 
 # ## Running without compiling
 #
