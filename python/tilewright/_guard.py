@@ -14,7 +14,8 @@ from . import _core
 from .errors import ArgumentError, UserError
 
 _PACKAGE = str(Path(__file__).parent)
-_NOT_THE_USERS = (_PACKAGE, str(Path(inspect.__file__).parent), "<frozen")
+# the last: what Cython has compiled of numpy has paths from its root
+_NOT_THE_USERS = (_PACKAGE, str(Path(inspect.__file__).parent), "<frozen", "numpy/")
 _FOREIGN = (
     TypeError, ValueError, AttributeError, KeyError, IndexError, ArithmeticError, BufferError, RuntimeError,
 )  # fmt: skip

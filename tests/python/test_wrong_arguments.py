@@ -12,20 +12,22 @@ import pytest
 from refusals import refusal
 
 import tilewright
-from tilewright import ir, relax, runtime, schedule, script, te, tir, topi, transform
+from tilewright import arith, ir, relax, runtime, schedule, script, te, tir, topi, transform
 from tilewright.frontend import onnx
+from tilewright.relax.frontend import nn
 
 WRONG = [
     None, object(), 2**70, -1, float("nan"), b"bytes", [[1], [2, [3]]], "no such", {"a": 1}, {1, 2}, lambda: 0, int, (),
     1 + 2j, np.zeros(3), True, np.float32(1), te.var("n"), np.zeros(2, ">f4"), np.zeros(2, [("a", "i4")]),
     np.array([None]), (2**40, 2**40), range(3), tilewright.cpu(), te.placeholder((3,)),
 ]  # fmt: skip
-# what changes the process, waits, or opens files by design
-LEFT_OUT = {"set_num_threads", "register_func"}
+# what changes the process, waits, opens files by design, or is a list or dict of Python
+LEFT_OUT = {"set_num_threads", "register_func", "set_default_dtype", "ParameterDict", "ParameterList"}
 MODULES = {
     "tilewright": tilewright, "te": te, "tir": tir, "ir": ir, "runtime": runtime, "script": script, "schedule": schedule,
     "transform": transform, "relax": relax, "relax.op": relax.op, "relax.op.nn": relax.op.nn,
-    "relax.transform": relax.transform, "onnx": onnx, "topi.nn": topi.nn,
+    "relax.transform": relax.transform, "onnx": onnx, "topi.nn": topi.nn, "arith": arith,
+    "nn": nn, "nn.op": nn.op,
     # its __all__ leaves out what hides names of Python
     "topi": types.SimpleNamespace(**{name: each for name, each in vars(topi).items() if not name.startswith("_")}),
 }  # fmt: skip
@@ -92,7 +94,13 @@ def is_readable(error: Exception) -> bool:
     text = str(error)
     if isinstance(error, tilewright.UserError | tilewright.Unsupported):
         return bool(text) and "incompatible function arguments" not in text and "std::" not in text
-    known = ("no constructor defined", "positional argument", "unexpected keyword argument")
+    known = (
+        "no constructor defined",
+        "takes no arguments",
+        "positional argument",
+        "keyword-only argument",
+        "unexpected keyword argument",
+    )
     return isinstance(error, TypeError) and any(part in text for part in known)
 
 

@@ -8,6 +8,7 @@ analyzer.simplify((i * 4 + 3) // 4)
 from contextlib import contextmanager
 
 from .. import _core
+from .._guard import guard_module
 from ..ir._nodes import classes
 
 _Range = classes["ir.Range"]
@@ -142,3 +143,5 @@ __all__ = [
     "Analyzer", "detect_iter_map", "inverse_affine_iter_map", "normalize_iter_map", "padded_ranges",
     "simplify_program", "subspace_divide",
 ]  # fmt: skip
+
+guard_module(__name__, globals(), __all__)

@@ -10,6 +10,7 @@ class Net(nn.Module):
 mod, params = Net().export_tvm({"forward": {"x": nn.spec.Tensor(["n", 784], "float32")}})
 """
 
+from ...._guard import guard_module
 from . import _sugar as _sugar
 from . import op, spec
 from .core import (
@@ -83,4 +84,5 @@ __all__ = [
     "set_default_dtype",
     "spec",
 ]  # fmt: skip
+guard_module(__name__, globals(), [name for name in __all__ if name not in ("op", "spec")])
 __all__ = __all__ + _operators  # noqa: PLE0605 - a list of the names of op.py

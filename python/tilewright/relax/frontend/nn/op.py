@@ -6,6 +6,7 @@ All take tensors, or numbers and arrays where a tensor stands beside them, and a
 import math
 
 from .... import tir
+from ...._guard import guard_module
 from ...._numbers import plain
 from ... import op as graph_op
 from ...block_builder import BlockBuilder
@@ -496,3 +497,5 @@ __all__ = [
     "tensor_expr_op", "tensor_ir_inplace_op", "tensor_ir_op", "topk", "triu", "unsqueeze", "where", "wrap_nested",
     "zeros",
 ]  # fmt: skip
+
+guard_module(__name__, globals(), __all__)
