@@ -5,6 +5,7 @@ from graph_testing import (
     check,
     random,
 )
+from refusals import refusal
 
 from tilewright.relax import transform
 from tilewright.script import ir as I  # noqa: N812
@@ -54,3 +55,9 @@ class DeadInBranchesGone:
 
 def test_dead_code_elimination_reaches_into_branches():
     check([transform.dead_code_elimination()], DeadInBranches, DeadInBranchesGone, random(3), np.array(True))
+
+
+def test_an_entry_that_is_not_there_is_refused():
+    assert refusal(transform.dead_code_elimination(entry_functions=["mian"]), DeadInBranches) == (
+        'error: dead_code_elimination: the module has no function "mian"\nhelp: did you mean main?'
+    )

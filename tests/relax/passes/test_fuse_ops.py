@@ -9,6 +9,7 @@ from graph_testing import (
     random,
     run,
 )
+from refusals import refusal
 
 from tilewright.ir import assert_structural_equal
 from tilewright.relax import transform
@@ -85,6 +86,9 @@ def test_fusion_leaves_single_calls_alone():
 def test_fusion_respects_max_size():
     assert kernels(fused(Dense, max_size=1)) == ["matmul", "add", "relu"]
     assert kernels(fused(Dense, max_size=2)) == ["fused_matmul_add", "relu"]
+    assert refusal(transform.fuse_ops(max_size=0), Dense) == (
+        "error: fuse_ops: max_size is 0, expected at least 1"
+    )
 
 
 @I.ir_module

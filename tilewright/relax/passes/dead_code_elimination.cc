@@ -87,6 +87,7 @@ IRModule without_unreachable(const IRModule& module, const Options& options) {
   auto reach = [&](const std::string& name) {
     if (reached.insert(name).second) pending.push_back(name);
   };
+  for (const std::string& name : options.entry_functions) module->lookup(name);  // raises where there is none
   for (size_t n = 0; n < module->functions.size(); ++n) {
     if (is_entry(module, n, options)) reach(module->global_vars[n]->name_hint);
   }

@@ -15,6 +15,7 @@
 #include "tilewright/relax/infer/infer.h"
 #include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
+#include "tilewright/support/error.h"
 
 namespace tilewright::relax {
 namespace {
@@ -239,7 +240,8 @@ BindingBlock fuse_block(const IRModule& module, BlockBuilder& functions, const D
 
 IRModule run(const IRModule& module, const Options& options, PassContext&) {
   BlockBuilder functions(module);
-  const auto max_size = static_cast<size_t>(std::max<int64_t>(options.max_size, 1));
+  if (options.max_size < 1) throw UserError("max_size is {}, expected at least 1", options.max_size);
+  const auto max_size = static_cast<size_t>(options.max_size);
   std::vector<std::pair<std::string, Function>> changed;
   for (size_t n = 0; n < module->functions.size(); ++n) {
     const Function func = ref_as<FunctionNode>(module->functions[n]);
