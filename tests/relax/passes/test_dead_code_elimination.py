@@ -58,6 +58,6 @@ def test_dead_code_elimination_reaches_into_branches():
 
 
 def test_an_entry_that_is_not_there_is_refused():
-    assert refusal(transform.dead_code_elimination(entry_functions=["mian"]), DeadInBranches) == (
-        'error: dead_code_elimination: the module has no function "mian"\nhelp: did you mean main?'
+    assert refusal(transform.dead_code_elimination(entry_functions=["mein"]), DeadInBranches) == (
+        'error: dead_code_elimination: the module has no function "mein"\nhelp: did you mean main?'
     )
