@@ -44,8 +44,8 @@ std::optional<Kind> update_kind(const BufferStoreNode* store) {
 
 namespace {
 
-// All stores of the block are Y[...] = op(Y[...], x), without running values in x, or in what names stand
-// for.
+// True if all stores of the block are Y[...] = op(Y[...], x), where x, with names replaced by their values,
+// reads no running value.
 bool has_commutative_stores(const BlockNode* block) {
   std::unordered_map<const BufferNode*, Kind> kinds;
   bool is_update = true;

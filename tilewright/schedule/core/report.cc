@@ -22,8 +22,8 @@ bool has_word(std::string_view line, std::string_view word) {
   return false;
 }
 
-// True if the line on which it was written still names the loop or block: steps give what they make the place
-// of what it is made from.
+// True if the line of `span` names the loop or block: what a step makes has the place of its origin, which
+// may have another name.
 bool is_named_at(const Span& span, const std::string& name) {
   return has_word(span.source->line_text(span.line), name);
 }

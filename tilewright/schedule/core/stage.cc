@@ -7,7 +7,7 @@
 namespace tilewright::schedule {
 namespace {
 
-// `stmt` and the statements in it, up to blocks, that have no place get `written`.
+// `stmt` with the place `written` for each statement in it, up to blocks, that has none.
 Stmt placed(const Stmt& stmt, const Span& written) {
   if (!stmt || !written) return stmt;
   auto place = [&](const auto& node) -> Stmt {

@@ -191,7 +191,7 @@ NodeId State::add_node(int32_t func, NodeId parent, const Stmt& stmt) {
   return id;
 }
 
-// Brings in step with its statement what a loop or block is known to use.
+// Updates the recorded uses of a loop or block from its statement.
 void State::note_uses(NodeId id) {
   const Stmt stmt = node(id).stmt;
   Uses uses = stmt ? uses_of(stmt) : Uses();

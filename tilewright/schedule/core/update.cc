@@ -24,7 +24,7 @@ std::optional<size_t> place_of(const std::vector<Buffer>& buffers, const Buffer&
   return static_cast<size_t>(found - buffers.begin());
 }
 
-// Stores at one place, each to a buffer of its own, of what was there before all of them and of terms.
+// Reads stores to one place of several buffers, each of an old value at that place and of terms.
 class Reader {
  public:
   explicit Reader(Update* update) : update_(*update) {}
@@ -80,7 +80,7 @@ class Reader {
   bool is_whole() const { return num_stored_ == update_.buffers.size(); }
 
  private:
-  // `value` with so_far for what the buffers have; nothing if it reads them elsewhere.
+  // `value` with so_far for the old values of the buffers; nothing if it reads them at another place.
   std::optional<PrimExpr> of_what_was(const PrimExpr& value) const {
     bool is_elsewhere = false;
     const PrimExpr result =
@@ -119,7 +119,7 @@ bool take_operator(Update* update) {
   return !has_so_far(*update, update->terms[0]);
 }
 
-// The term that stands beside what was in a choice of both; null if there is none.
+// The term in a choice between it and the old value; null if there is none.
 PrimExpr other_side(const PrimExpr& result, const Var& so_far) {
   PrimExpr a, b;
   const auto* call = result.as<CallNode>();

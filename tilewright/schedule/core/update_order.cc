@@ -1,6 +1,6 @@
-// Decides if a choice between two tuples may be made in groups, or in any order.  It is made of comparisons
-// of like parts alone, so three values of each part, and one that is not a number, show all that can happen
-// to three tuples: every case is tried.
+// Decides if a choice between two tuples may be made in groups, or in any order.  It consists of comparisons
+// of corresponding parts, so that three values of each part and NaN cover all cases of three tuples: each is
+// tried.
 #include <algorithm>
 #include <unordered_map>
 
@@ -56,7 +56,7 @@ class Choice {
       case Kind::kLE: return {has_order && a.number <= b.number};
       case Kind::kGT: return {has_order && a.number > b.number};
       case Kind::kGE: return {has_order && a.number >= b.number};
-      // of what is no number each machine makes something else: numbers alone decide
+      // machines disagree about the minimum of NaN and a number: numbers alone decide
       case Kind::kMin: return {has_order ? std::min(a.number, b.number) : kNotANumber, a.part};
       case Kind::kMax: return {has_order ? std::max(a.number, b.number) : kNotANumber, a.part};
       default: return unknown();
@@ -131,7 +131,7 @@ std::optional<TermOrder> order_of_choice(const std::vector<PrimExpr>& results, c
     }
     return true;
   };
-  // most comparisons put what is no number nowhere: of numbers they are right, as max itself is
+  // most choices have no place for NaN: like max itself they need to be right for numbers only
   if (!holds(tuples, false)) std::erase_if(tuples, [&](const Tuple& tuple) { return !is_number(tuple); });
   if (!holds(tuples, false) || !choice.is_known) return std::nullopt;
   return holds(tuples, true) ? TermOrder::kFree : TermOrder::kKept;

@@ -84,8 +84,8 @@ PrimExpr part_without(const PrimExpr& condition, const arith::IterRanges& loops)
   return uses_loop ? bool_imm(true) : condition;
 }
 
-// A condition that says something of several of `loops` together, each of which is an axis of the block: the
-// same of the axes; else null.
+// `condition` in terms of the block's axes, if it uses several of `loops` and each of them is an axis; else
+// null.
 PrimExpr as_axis_guard(const BlockRealizeNode* realize, const PrimExpr& condition,
                        const arith::IterRanges& loops) {
   Substitution axes;
@@ -152,7 +152,7 @@ Objection why_not_bijective(const State& state, NodeId id, NodeId outer, std::ve
 Objection why_not_whole_sum(const State& state, NodeId id) {
   const BlockNode* block = state.node(id).block();
   if (!block->init) {
-    // a block around a sum goes on with it if the sum goes on
+    // a block continues a sum if a block inside of it does
     for (NodeId inner : state.blocks_below(id)) {
       if (Objection reason = why_not_whole_sum(state, inner); !reason.empty()) return reason;
     }

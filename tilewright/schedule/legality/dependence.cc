@@ -24,8 +24,8 @@ void used_vars(const PrimExpr& expr, std::unordered_map<const VarNode*, bool>* u
   walk(expr, [&](const VarNode* var) { (*used)[var] = true; });
 }
 
-// The parts of `predicate` that say nothing of loops outside of the group, in which two iterations may
-// differ. None if it reads memory: perhaps what is written, and in iterations that it then leaves out.
+// The parts of `predicate` that do not use loops outside of the group, in which two iterations may differ.
+// None if it reads memory, which the nest may write.
 PrimExpr conditions_of_group(const PrimExpr& predicate, const arith::IterRanges& ranges,
                              const std::vector<bool>& in_group) {
   bool is_plain = true;
@@ -43,9 +43,8 @@ PrimExpr conditions_of_group(const PrimExpr& predicate, const arith::IterRanges&
   return found;
 }
 
-// The loops of which each is pinned down by the element: groups of dimensions that share loops are taken
-// together, and a group counts if (loops, place in the tile) -> element is one to one where `predicate`
-// holds.
+// The loops whose values follow from the element.  Groups of dimensions that share loops are taken together;
+// a group counts if (loops, place in the tile) -> element is one to one where `predicate` holds.
 std::vector<NodeId> pinned_loops(const Tile& tile, const std::vector<NodeId>& loops,
                                  const arith::IterRanges& ranges, const PrimExpr& predicate,
                                  arith::Analyzer& analyzer) {
@@ -97,8 +96,8 @@ std::vector<NodeId> pinned_loops(const Tile& tile, const std::vector<NodeId>& lo
   return pinned;
 }
 
-// The place of an element in memory, for an access to one element of a buffer whose shape is constant but for
-// the first.
+// The place of an element in memory, for an access to one element of a buffer of which only the first extent
+// may be open.
 PrimExpr flat_index(const Access& access, arith::Analyzer& analyzer) {
   PrimExpr index = imm(0);
   for (size_t n = 0; n < access.region.size(); ++n) {
@@ -109,7 +108,7 @@ PrimExpr flat_index(const Access& access, arith::Analyzer& analyzer) {
   return analyzer.simplify(index);
 }
 
-// The part of two moving boxes that can be compared: dimensions where they differ by a constant, united.
+// The union of two moving boxes in the dimensions where they differ by a constant.
 Tile united(const arith::IntervalRegion& a, const arith::IntervalRegion& b, arith::Analyzer& analyzer) {
   Tile tile;
   for (size_t n = 0; n < a.size() && n < b.size(); ++n) {
@@ -222,7 +221,7 @@ bool stores_the_same(const State& state, NodeId id, NodeId loop) {
 
 void require_not_rewritten(const State& state, const Access& read, NodeId writer, NodeId outer, NodeId last) {
   const std::vector<NodeId> around = loops_between(state, outer, last);
-  // what was there before the first store counts, unless nothing was or nothing reads it
+  // the values before the first store matter unless there are none or nothing reads them
   const bool reads_stores =
       allocation_of(state, read.buffer, read.block) != kNoNode || is_covered_by_earlier(state, read, last);
   if (reads_stores && stores_the_same(state, writer, around.empty() ? last : around[0])) return;
@@ -255,7 +254,7 @@ void for_each_pair(const std::vector<Access>& accesses, Visit&& visit) {
   }
 }
 
-// True if a block that goes on with what it has written begins anew in each iteration of `loop`.
+// True if a block that continues its own sums starts new ones in each iteration of `loop`.
 bool starts_inside(const State& state, NodeId block, NodeId loop) {
   const BlockRealizeNode* realize = state.node(block).realize();
   for (NodeId id = loop; id != kNoNode; id = state.node(id).parent) {
@@ -269,7 +268,7 @@ bool starts_inside(const State& state, NodeId block, NodeId loop) {
   return true;
 }
 
-// True if a write may continue an earlier one; of blocks inside of a block it is not known.
+// True if a write may continue an earlier one, as those of a block with blocks inside may.
 bool may_go_on(const State& state, const Access& access) {
   return access.is_update || !state.node(access.block).children.empty();
 }
@@ -312,10 +311,9 @@ std::string region_text(const State& state, const Access& access) {
   return access.buffer->name;
 }
 
-// Whether, in any order of `loops`, the first term of each element is the one that initialises it.  So it is
-// if loops choose either the element or the term, and one iteration of the latter alone has the least axis
-// values: with i * 4 + k as one loop f, cut into f0 and f1, the order f1, f0 begins in the middle of some
-// sum.
+// True if the first term of each element initialises it in any order of `loops`: each loop chooses either
+// the element or the term, and only one iteration of the latter has the least axis values.  Counterexample:
+// with i * 4 + k as one loop f, split into f0 and f1, the order f1, f0 begins in the middle of some sum.
 bool starts_with_init(const State& state, NodeId block, std::vector<NodeId> loops) {
   const BlockRealizeNode* realize = state.node(block).realize();
   if (!realize->block->init) return true;
@@ -371,7 +369,7 @@ void Conflict::explain(Error& error) const {
 
 namespace {
 
-// A read is told of first, and what wrote it then.
+// The text names the read first, then the write.
 std::string witness_of(const State& state, const Access& a, const Access& b, const std::vector<NodeId>& shown,
                        const std::function<bool(const Iteration&, const Iteration&)>& counts) {
   if (a.is_write && !b.is_write)
@@ -380,7 +378,7 @@ std::string witness_of(const State& state, const Access& a, const Access& b, con
   return find_witness(state, a, b, shown, counts);
 }
 
-// Two iterations of `loop`, the loops around it standing still.
+// Two iterations of `loop` in one iteration of the loops around it.
 std::string parallel_witness(const State& state, const Access& a, const Access& b, NodeId loop) {
   std::vector<NodeId> outer = state.loops_above(loop);
   return witness_of(state, a, b, {loop}, [&](const Iteration& x, const Iteration& y) {

@@ -29,7 +29,7 @@ struct Args {
   }
 };
 
-// The annotation that keeps the region from being found anew: which of the regions are the user's.
+// Lists region `index` in the annotation of regions that the user gave, which are not computed again.
 void note(AttrMap& annotations, const std::string& key, int64_t index) {
   std::vector<ObjectRef> indices;
   if (const auto* known = annotations.get(key).as<ArrayNode>()) indices = known->items;
@@ -40,7 +40,7 @@ void note(AttrMap& annotations, const std::string& key, int64_t index) {
   annotations.set(key, ArrayNode::make(std::move(indices)));
 }
 
-// Conditions may keep accesses inside of the region: of such blocks the user knows more.
+// True if conditions may keep accesses inside of the region, so that a counterexample proves nothing.
 bool has_conditions(const BlockNode* block) {
   bool found =
       analysis::has_conditional_statements(block->body) || analysis::has_conditional_values(block->body);

@@ -48,14 +48,14 @@ BlockRef apply(State& state, Args& args) {
   std::vector<NodeId> consumers = consumers_to_change(state, args, block, scope, buffer);
   const std::vector<NodeId> writers = writers_of(state, scope, buffer);
   if (args.consumer_blocks.empty()) {
-    // those that come before a writer read something else
+    // consumers before a writer read an older value
     std::erase_if(consumers, [&](NodeId consumer) {
       return consumer != block && std::any_of(writers.begin(), writers.end(), [&](NodeId writer) {
                return is_before(state, consumer, writer);
              });
     });
   }
-  // The copy is made after the last writer, in the innermost part of the program that has all of them inside.
+  // The copy is made after the last writer, in the innermost loop or block around all writers and consumers.
   NodeId around = writers.empty() ? scope : consumers[0];
   for (NodeId consumer : consumers) {
     for (NodeId writer : writers) {

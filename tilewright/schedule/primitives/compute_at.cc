@@ -92,8 +92,8 @@ std::vector<AxisConstraint> required_regions(const State& state, NodeId block, N
   return constraints;
 }
 
-// Inside loops that block and loop share, the block made only a part of its result; what the consumers need
-// must be in it.
+// In loops around both, the block computed only a part of its result, which must contain what the consumers
+// need.
 void require_needs_computed(const State& after, NodeId block, NodeId loop,
                             const std::vector<NodeId>& consumers) {
   for (NodeId consumer : consumers) {

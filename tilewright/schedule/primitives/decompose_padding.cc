@@ -43,8 +43,8 @@ Padding require_padding(const State& state, NodeId id, const BufferStoreNode* st
   return found;
 }
 
-// Filling first and copying then is the same if each element is stored once, and nothing else inside of the
-// loop uses the buffer.
+// Filling before copying changes nothing if each element is stored once and nothing else inside of the loop
+// uses the buffer.
 void require_legal(const State& state, NodeId block, NodeId loop, const Buffer& buffer) {
   if (!state.is_inside(block, loop) || state.scope_of(block) != state.scope_of(loop))
     throw refuse(state, loop, "loop {} is not around block {}", state.node(loop).name,
@@ -146,7 +146,7 @@ Shrunk shrink(const State& state, NodeId block, const std::vector<NodeId>& inner
   return result;
 }
 
-// The block that copies: shorter loops, and a predicate for what of the condition is left.
+// The copying block, with shorter loops and a predicate for the rest of the condition.
 Block inner_block(const BlockRealizeNode* realize, const BufferStoreNode* store, const Padding& padding,
                   const Shrunk& shrunk, arith::Analyzer& analyzer, Substitution* moved) {
   std::vector<IterVar> axes;
@@ -186,7 +186,7 @@ Block inner_block(const BlockRealizeNode* realize, const BufferStoreNode* store,
   return with(block, [&](BlockNode& n) { n.reads = regions.reads, n.writes = regions.writes; });
 }
 
-// A condition that always holds is gone: what it said to be inside of a buffer has to be.
+// Conditions that always hold were removed: accesses must be inside of their buffers without them.
 void require_in_bounds(const State& state, NodeId id) {
   analysis::verify(state.func_of(id).func, {.axes_match_loops = false, .regions_cover_accesses = false});
 }

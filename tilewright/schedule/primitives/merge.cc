@@ -65,7 +65,7 @@ bool have_conflict(const Access& a, const Access& b) {
   return (a.is_write || b.is_write) && may_alias(a.buffer, b.buffer);
 }
 
-// Statements between the first loop and another must not depend on the order of the two.
+// No statement between the nests may depend on which of them runs first.
 void require_nothing_between(const State& state, NodeId around, const std::vector<Nest>& nests) {
   for (NodeId child : state.node(around).children) {
     const bool is_merged =
@@ -86,7 +86,8 @@ void require_nothing_between(const State& state, NodeId around, const std::vecto
   }
 }
 
-// A loop of which two iterations may touch the same element, one with `one` and the other with `other`.
+// A loop in which `one` and `other` may touch the same element in two different iterations; nullopt if there
+// is none.
 std::optional<NodeId> shared_between_iterations(const State& state, const Access& one, const Access& other,
                                                 const Nest& merged, const Nest& chain) {
   const std::vector<NodeId> known = determined_loops(state, one, other, merged),
@@ -99,7 +100,7 @@ std::optional<NodeId> shared_between_iterations(const State& state, const Access
   return std::nullopt;
 }
 
-// Two nests may run iteration by iteration if what both touch they touch in the same iteration.
+// Two nests may run iteration by iteration if they touch each common element in the same iteration.
 void require_same_iterations(const State& before, const State& after,
                              const std::vector<std::vector<Access>>& accesses, const Nest& merged) {
   Nest chain = after.loops_above(merged[0]);

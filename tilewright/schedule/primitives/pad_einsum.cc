@@ -26,7 +26,7 @@ struct Args {
   }
 };
 
-// The new extent of each axis: of one that is open (n + 7) // 8 * 8.
+// The new extent of each axis; (n + 7) // 8 * 8 for an open extent n and padding 8.
 std::vector<PrimExpr> padded_extents(const State& state, NodeId id, const std::vector<int64_t>& padding) {
   const BlockNode* block = state.node(id).block();
   if (padding.size() != block->iter_vars.size())

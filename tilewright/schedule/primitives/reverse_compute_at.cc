@@ -127,8 +127,7 @@ void require_same_instances(const State& state, const State& after, NodeId block
                  state.node(loop).name, state.node(block).name, reason);
 }
 
-// The elements that the block reads in one iteration have been written in that iteration, and for the last
-// time.
+// All elements that the block reads in one iteration must have their last value in that iteration.
 void require_inputs_ready(const State& state, const State& after, NodeId block, NodeId around,
                           const std::vector<Producer>& producers) {
   for (const Access& read : accesses_of(after, block)) {

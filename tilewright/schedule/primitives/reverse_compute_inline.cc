@@ -24,8 +24,8 @@ struct Producer {
   Buffer buffer;
 };
 
-// The intermediate buffer that `block` reads and nothing else does, and what writes it; of several, the last
-// in the program, at which the others are there.
+// The intermediate buffer that only `block` reads, and its producer; of several, the last one in the program,
+// where the others have been computed.
 Producer require_producer(const State& state, NodeId block) {
   std::vector<Producer> found;
   std::string reason = fmt::format("block {} reads no intermediate buffer", state.node(block).name);

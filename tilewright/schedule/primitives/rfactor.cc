@@ -128,7 +128,7 @@ NodeId require_nest(const State& state, NodeId block_id) {
   return nest;
 }
 
-// The second block's nest: loops over the spatial axes, as far as they run inside of the nest, then over the
+// The nest of the second block: the loops over spatial axes that are inside of the nest, then one over the
 // partial results.
 Stmt combining_nest(const Block& block, const BlockRealizeNode* realize, const std::vector<Range>& domains,
                     const ForNode* factor_loop, const PrimExpr& guard) {
@@ -165,7 +165,7 @@ BlockRef apply(State& state, const Args& args) {
   const NodeId scope = state.scope_of(block_id), nest = require_nest(state, block_id);
   std::vector<Range> domains;
   PrimExpr guard;
-  // runs of the block around may go on with one sum: each of them would start anew
+  // several instances of the enclosing block may continue one sum, which each of them would start anew
   for (const Objection& reason :
        {why_not_reorderable(state, block_id),
         why_not_bijective(state, block_id, state.node(nest).parent, &domains, &guard),

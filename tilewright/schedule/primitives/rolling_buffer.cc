@@ -22,8 +22,8 @@ struct Args {
   }
 };
 
-// Along dimension `dim` an iteration needs `width` elements, from `first` on, the next one of the innermost
-// loop as many from `steps.back()` further on.
+// An iteration needs `width` elements along dimension `dim`, from `first` on; the window of the next
+// iteration of the innermost loop begins `steps.back()` elements later.
 struct Rolling {
   std::vector<NodeId> loops;   // each the only content of the one before; together they never jump
   std::vector<int64_t> steps;  // how far an iteration of each moves
@@ -57,8 +57,8 @@ std::optional<int64_t> step_of(const PrimExpr& expr, const Var& var, arith::Anal
   return step;
 }
 
-// Loops outside of `rolling.loops` whose iterations go on where the one before ended: those of a loop that
-// was split.
+// Adds loops outside of `rolling.loops` whose iterations begin where the previous one ended: the outer parts
+// of a loop that was split.
 void take_outer_parts(const State& state, const std::vector<NodeId>& loops, const PrimExpr& first,
                       arith::Analyzer& analyzer, Rolling* rolling) {
   auto place = std::find(loops.begin(), loops.end(), rolling->loops[0]);
@@ -118,8 +118,8 @@ Rolling require_rolling(const State& state, NodeId block, const Buffer& buffer, 
                state.node(block).name, buffer->name);
 }
 
-// A condition of the block must leave out the same elements in every iteration that needs them: it says the
-// same of an element at its next place in the window.
+// The condition of the block must leave out the same elements in every iteration that needs them: it must not
+// change when an element moves to its next place in the window.
 void require_same_guard(const State& state, NodeId block, const PrimExpr& index, const Rolling& rolling) {
   arith::Analyzer analyzer;
   bind_loops_above(state, block, analyzer);

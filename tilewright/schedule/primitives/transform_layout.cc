@@ -53,8 +53,8 @@ PrimExpr pad_value_at(const State& state, NodeId block, const ObjectRef& value, 
   return cast(buffer->dtype, result);
 }
 
-// A nest over the new buffer that runs where no old element is: it stores the pad value or, in a buffer that
-// comes from outside, says that it is there.
+// A nest over the elements of the new buffer that hold no old element: it stores the pad value there or, for
+// an input, assumes that it is there.
 Stage make_pad(const State& state, NodeId where, const Args& args, const MappedSpace& space,
                const Buffer& before, const Buffer& after, bool is_input) {
   std::vector<std::pair<Var, PrimExpr>> loops;
@@ -95,8 +95,8 @@ void insert_pad(State& state, NodeId scope, const Buffer& buffer, const Stmt& st
   edit.commit(state, scope);
 }
 
-// The ranges of the variables around accesses to the buffer, in program order: the order in which variables
-// become known decides how sums of them are written.
+// The ranges of the variables around accesses to the buffer, in program order, which decides the order of
+// terms in sums.
 arith::IterRanges ranges_around(const State& state, NodeId root, const Buffer& buffer) {
   std::vector<NodeId> users = {root};
   const auto all_below = [&](auto& self, NodeId id) -> void {
@@ -118,7 +118,7 @@ arith::IterRanges ranges_around(const State& state, NodeId root, const Buffer& b
   return ranges;
 }
 
-// The indices of an access by the new layout, where what is around it runs; what is beside may not.
+// The indices of an access in the new layout, simplified by `ranges`, those of the variables around it.
 std::vector<PrimExpr> moved(const IndexMap& map, const std::vector<PrimExpr>& indices,
                             const arith::IterRanges& ranges) {
   std::unordered_set<const VarNode*> around;  // in the indices, and in the ranges of such

@@ -39,8 +39,8 @@ NodeId require_common_body(const State& state, const std::vector<NodeId>& blocks
   return around == blocks[0] ? state.node(around).parent : around;
 }
 
-// Instances of the new block with different values of an axis do to each other the same as the blocks inside
-// do.
+// The kind of the new block's axis for `loop`: instances of the new block depend on each other as the blocks
+// inside do.
 IterType type_of(const State& state, const std::vector<NodeId>& blocks, const VarNode* loop) {
   bool feeds_spatial = false, feeds_other = false;
   for (NodeId id : blocks) {

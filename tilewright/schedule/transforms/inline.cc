@@ -69,7 +69,7 @@ bool takes_whole(const TreeNode& node, const Buffer& buffer) {
   return found;
 }
 
-// The same of one loop or block, what is inside of it apart.
+// The same for one loop or block, without the loops and blocks inside of it.
 void require_element_access_at(const State& state, NodeId id, const Buffer& buffer) {
   const TreeNode& node = state.node(id);
   if (const ForNode* loop = node.loop()) {
@@ -175,8 +175,7 @@ bool runs_with(const State& state, NodeId block, NodeId producer, const Buffer& 
 void require_order_free(const State& state, NodeId block, NodeId producer, const Buffer& buffer) {
   const NodeId scope = state.scope_of(block);
   const bool same_iteration = runs_with(state, block, producer, buffer);
-  // True if what comes before stays before all of the block, also in the loops that are around the one but
-  // not around the other.
+  // True if `first` is before `second` in every iteration of the loops around either of them.
   auto in_order = [&](NodeId first, NodeId second) {
     if (!is_before(state, first, second)) return false;
     const NodeId shared = common_ancestor(state, first, second);
@@ -249,7 +248,7 @@ void drop_regions(const State& state, NodeId block, NodeId owner, const Buffer& 
 BlockRealize with_changed_body(const BlockRealizeNode* realize, const std::function<Stmt(const Stmt&)>& edit,
                                BlockMap* forwarded) {
   const BlockNode* block = realize->block.get();
-  // inner blocks first, so that regions found for the outer ones are those of what they have become
+  // inner blocks first, so that the regions of outer ones follow from their new bodies
   const Stmt inner = rewrite(block->body, [&](auto&, const BlockRealizeNode* child) -> Stmt {
     return with_changed_body(child, edit, forwarded);
   });

@@ -134,7 +134,7 @@ const VarNode* loop_var_in_bounds(const State& state, NodeId id, const IsWanted&
   return nullptr;
 }
 
-// The loops around the block that choose the used axes, again, around a block that copies.
+// The copying block, in copies of the loops that choose the used axes.
 Stage make_stage(const State& state, const ReindexArgs& args, const std::vector<PrimExpr>& indices,
                  const std::vector<size_t>& axes, const IndexMap& map, const Buffer& cache,
                  arith::Analyzer& analyzer) {

@@ -10,7 +10,7 @@ namespace tilewright::schedule {
 namespace {
 
 constexpr int64_t kMaxFactors = 64;
-// Looked for one by one; what has larger primes only stays whole.
+// Divisors are tried one by one up to this prime; a factor with larger primes only stays whole.
 constexpr int64_t kLargestPrime = 1 << 20;
 
 }  // namespace
