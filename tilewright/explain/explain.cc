@@ -103,7 +103,7 @@ std::string why_no_limit(const KernelReport& kernel) {
          "much is not known";
 }
 
-// The advice that leaves the least time, or what can be said without one.
+// Sets the advice that leaves the least time, or a general one.
 void advise(KernelReport& kernel, const Peaks& peaks, int vector_lanes) {
   const double seconds = kernel.time.seconds;
   const std::vector<Advice> list = all_advice(kernel, peaks, vector_lanes);
@@ -152,7 +152,7 @@ std::optional<LeastTimes> least_times(const KernelReport& kernel, const Peaks& p
 void find_limit(KernelReport& kernel, const Peaks& peaks) {
   const std::optional<LeastTimes> least = least_times(kernel, peaks);
   if (!least) return;
-  // raised peaks are those of what kernels do: beyond them is what is counted and not done
+  // kernels raise peaks: a kernel beyond its peak does less than what was counted
   constexpr double kRounding = 1.001;
   if (std::max(least->arithmetic, least->bytes) > kRounding * kernel.time.seconds) return;
   kernel.level = least->level.name;
@@ -188,7 +188,7 @@ std::optional<double> vector_use(const tir::PrimFunc& plain, const tir::PrimFunc
   return std::min(1.0, static_cast<double>(*flops) / static_cast<double>(*lanes));
 }
 
-// Sets what the schedule, which was made of `plain`, says of the kernel.
+// Sets what follows from the schedule: its rules, steps, threads and lanes.  `plain` is the program before it.
 void take_schedule(KernelReport& kernel, int64_t vector_bytes, const driver::KernelSchedule& schedule,
                    const tir::PrimFunc& plain) {
   kernel.is_packed = false;

@@ -1,5 +1,5 @@
-// The order of the steps, which is all that this file says: what each of them does, takes and gives stands in
-// steps/, and check_order (step.h) holds the order against that.
+// The order of the steps.  steps/ says what each of them does, needs and removes; check_order (step.h)
+// compares the order with that.
 #include "tilewright/lower/pipeline.h"
 
 namespace tilewright::lower {

@@ -170,7 +170,7 @@ class Nearby {
   void attempt(std::vector<ArgValue> values, size_t num_shown) {
     attempt(primitive_, std::move(values), num_shown);
   }
-  // Keeps the call if it is legal; `num_shown` of its arguments are told.
+  // Keeps the call if it is legal; its text has the first `num_shown` arguments.
   void attempt(std::string_view primitive, std::vector<ArgValue> values, size_t num_shown) {
     const bool is_same = primitive == primitive_;
     bool& is_found = is_same ? has_same_ : has_other_;

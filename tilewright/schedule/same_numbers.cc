@@ -35,7 +35,7 @@ double element(const runtime::Tensor& tensor, int64_t n) {
   return dtype.is_float() ? value.f : static_cast<double>(value.i);
 }
 
-// How far sums in another order may be apart, of 1 + their value: some units in the last place.
+// The largest difference of sums in another order, relative to 1 + their value: some units in the last place.
 double tolerance(DataType dtype) {
   if (!dtype.is_float()) return 0;
   return is_small_float(dtype) ? std::ldexp(4.0, -float_format(dtype).mantissa_bits) : 1e-4;

@@ -141,7 +141,7 @@ Result Schedule::run(const PrimitiveInfo& primitive, std::vector<ArgValue> args)
   }
 }
 
-// Runs the primitive; if it refuses and says no way out, calls that it would not refuse are looked for.
+// Runs the primitive; if it refuses without a help line, looks for similar calls that it would accept.
 ArgValue Schedule::run_explained(const PrimitiveInfo& primitive, std::vector<ArgValue>* args) {
   if (options_.errors != ErrorDetail::kDetail) return primitive.run(state_, args);
   const std::vector<ArgValue> given = *args;

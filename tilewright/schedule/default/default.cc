@@ -82,7 +82,7 @@ std::pair<int64_t, int64_t> num_reads(const BlockShape& shape, const Buffer& buf
   return {static_cast<int64_t>(different.size()), count};
 }
 
-// The reason why `reader` had better read what `shape` stores than compute it; nothing if it may.
+// The reason why `reader` should load the results of `shape` and not compute them; nothing if it may.
 std::optional<Reason> why_not_into(const BlockShape& shape, const BlockShape& reader,
                                    const Features& features) {
   const auto [num_elements, num_loads] = num_reads(reader, shape.output());
@@ -90,7 +90,7 @@ std::optional<Reason> why_not_into(const BlockShape& shape, const BlockShape& re
     return std::nullopt;
   const std::string &name = reader.block->name_hint, &buffer = shape.output()->name;
   const bool is_computed_again = num_elements > 1 || reader.num_instances() > shape.num_instances();
-  // written out for each value of small axes, all these share what they read
+  // blocks whose small axes are unrolled share loads between the values of these axes
   if (is_computed_again && (shape.is_expensive() || reader.is_reduction() || is_chosen_by_axis(reader)))
     return Reason(Reason::kCost, "block {} would compute about {} elements of {}, which has about {}, and {}",
                   name, product(num_elements, reader.num_instances()), buffer, shape.num_instances(),
@@ -214,7 +214,7 @@ bool Rules::attempt(std::string_view name, const Block& block, const Rule& rule)
   return attempts.back().is_applied();
 }
 
-// The buffers that blocks of other forms read, nobody knows how often.
+// The buffers that blocks of unknown form read, an unknown number of times.
 std::vector<Buffer> Rules::read_elsewhere() const {
   std::vector<Buffer> found;
   for (BlockRef block : blocks_) {
@@ -238,7 +238,7 @@ void Rules::inline_elements() {
           return std::nullopt;
         });
       is_changed = !reason;
-      // what is refused now is tried again with the shapes that readers have then
+      // after a change, blocks that were refused are tried again with the new shapes of their readers
       if (is_changed) attempts.resize(num_attempts);
       note("inline", shape.block, std::move(reason));
       if (is_changed) break;
@@ -274,8 +274,8 @@ std::vector<std::vector<BlockShape>> Rules::runs() const {
   return found;
 }
 
-// Blocks that follow each other and reduce what is contiguous.  The reason of those that are something else
-// waits until no other rule takes their sums.
+// Schedules blocks that follow each other and reduce contiguous elements.  The reasons why others are not
+// scheduled so are noted only if no other rule takes their sums.
 void Rules::reduces_rows() {
   for (const std::vector<BlockShape>& run : runs()) {
     const auto product = std::find_if(run.begin(), run.end(), [&](const BlockShape& shape) {
@@ -462,7 +462,7 @@ std::vector<Attempt> schedule_by_rules(Schedule& sch, const std::string& func_na
 
 DefaultSchedule schedule_by_rules(const std::string& name, const PrimFunc& func, const Features& features) {
   if (const std::optional<Reason> why = why_not_plain(func)) return {func, {}, left_as_it_is(name, *why)};
-  // rules are refused often: nobody reads where
+  // steps of rules are refused often, and nobody reads the places in the text
   Schedule sch(ir::with_function(ir::IRModuleNode::make(), name, func), {.errors = ErrorDetail::kFast});
   std::vector<Attempt> attempts = schedule_by_rules(sch, name, features);
   return {ir::ref_as<PrimFuncNode>(sch.module()->functions[0]), sch.trace(), std::move(attempts)};

@@ -22,7 +22,7 @@ std::optional<Reason> why_not_plain_block(const BlockRealizeNode* realize,
                                           const std::vector<const ForNode*>& loops) {
   const BlockNode* block = realize->block.get();
   if (!is_one(realize->predicate)) return form("block {} has a predicate", block->name_hint);
-  // what it is part of says nothing about how it is computed
+  // the role of a block does not say how it is computed
   AttrMap others = block->annotations;
   others.erase(std::string(kRole));
   if (!others.empty()) return form("block {} has annotations", block->name_hint);
@@ -38,7 +38,7 @@ std::optional<Reason> why_not_plain_block(const BlockRealizeNode* realize,
     if (!found)
       return form("axis {} of block {} is not a loop", block->iter_vars[n]->var->name_hint, block->name_hint);
   }
-  // loops alone are how a block computes, blocks are what somebody has made of it
+  // loops inside belong to the computation of the block; blocks inside come from a schedule
   bool has_inner = false;
   walk(block->body, [&](const BlockRealizeNode*) { has_inner = true; });
   if (!has_inner) return std::nullopt;

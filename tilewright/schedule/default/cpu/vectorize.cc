@@ -137,8 +137,8 @@ int64_t tiles_in_block(int64_t extent, int64_t size) {
 
 // Tiles are transposed in registers.
 //
-// is_far  what is read does not stay in L2: the next line of each row is fetched, since a
-//         processor sees no stream in rows that are pages apart
+// is_far  the operand does not stay in L2: the next line of each row is prefetched, since processors
+//         recognise no stream in rows that are pages apart
 void tensorize_transposition(Schedule& sch, const TransposedTile& tile, LoopRef row, bool is_far,
                              std::vector<LoopRef>* loops, const Features& features) {
   const auto parts_of = [&](LoopRef loop) {
