@@ -111,6 +111,12 @@ def test_softmax_of_rows_without_a_number(row):
     np.testing.assert_allclose(run(topi.nn.softmax, x), expected, rtol=1e-5, atol=1e-38)
 
 
+def test_products_of_unlike_bytes():
+    a, b = np.array([[200, 3, 5]], "uint8"), np.array([[-7], [2], [1]], "int8")
+    product = run(lambda x, y: topi.matmul(x, y, "int32"), a, b)
+    np.testing.assert_array_equal(product, a.astype("int32") @ b.astype("int32"))
+
+
 def test_dense_takes_the_weight_transposed():
     weight, bias = X[1], X[2, 0, :5]
     result = run(topi.nn.dense, X[0], weight, bias)

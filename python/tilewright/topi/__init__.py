@@ -54,7 +54,8 @@ def _binary(name: str):
     def apply(a, b):
         a, b = _tensor(a, b), _tensor(b, a)
         if is_of_bits:
-            _require(name, a, b)
+            for each in (a, b):
+                _require(name, each, each)
         return operator(a, b)
 
     apply.__name__, apply.__doc__ = name, f"{name} of the elements of a and b, which broadcast as in numpy."
@@ -195,7 +196,7 @@ def full_like(x, fill_value):
 
 def matmul(a, b, out_dtype: str = ""):
     """The product as numpy.matmul; summed in out_dtype."""
-    _require("matmul", a, b)
+    _require("matmul", a, b, of_dtype="float32")
     return _topi.matmul(a, b, out_dtype or "void")
 
 

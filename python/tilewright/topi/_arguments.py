@@ -7,19 +7,23 @@ from ..ir._nodes import classes
 _PrimExpr, _Tensor = classes["PrimExpr"], classes["te.Tensor"]
 
 
-def _operand(value):
-    """A value of a graph with the type of `value`: a tensor, several of them, or a shape."""
+def _operand(value, dtype: str | None):
+    """A value of a graph with the type of `value`: a tensor (of `dtype` if one is given), several of them, or a shape."""
     if isinstance(value, _Tensor):
-        type = _core.relax_tensor_type(list(value.shape), value.dtype, -1, "")
+        type = _core.relax_tensor_type(list(value.shape), dtype or value.dtype, -1, "")
         return _core.make_node("relax.Var", {"name_hint": "x", "type": type})
     if value and isinstance(value[0], _Tensor):
-        return _core.make_node("relax.Tuple", {"elements": [_operand(each) for each in value]})
+        return _core.make_node("relax.Tuple", {"elements": [_operand(each, dtype) for each in value]})
     return _core.relax_shape(list(value))
 
 
-def _require(op: str, *operands, **attrs) -> None:
-    """Raises the UserError of the graph operator `op` if it cannot take these operands and attributes."""
-    _core.relax_infer_type(_core.relax_call_op(f"relax.{op}", [_operand(each) for each in operands], attrs))
+def _require(op: str, *operands, of_dtype: str | None = None, **attrs) -> None:
+    """Raises the UserError of the graph operator `op` if it cannot take these operands and attributes.
+
+    of_dtype  the dtype that operands count as, where topi takes any: products of uint8 by int8
+    """
+    values = [_operand(each, of_dtype) for each in operands]
+    _core.relax_infer_type(_core.relax_call_op(f"relax.{op}", values, attrs))
 
 
 def _axis(x, axis: int) -> int:

@@ -40,7 +40,7 @@ def log_softmax(x, axis: int = -1):
 
 def matmul(a, b, out_dtype: str = ""):
     """The product as numpy.matmul; summed in out_dtype."""
-    _require("matmul", a, b)
+    _require("matmul", a, b, of_dtype="float32")
     return _topi.matmul(a, b, out_dtype or "void")
 
 
@@ -48,7 +48,7 @@ def dense(data, weight, bias=None, out_dtype: str = ""):
     """data [m, k] times the transpose of weight [n, k], and bias [n] if given."""
     if len(data.shape) != 2:
         raise UserError(f"dense: data has shape [{', '.join(map(str, data.shape))}], expected 2 dimensions")
-    _require("linear", data, weight, *([] if bias is None else [bias]))
+    _require("linear", data, weight, *([] if bias is None else [bias]), of_dtype="float32")
     product = _topi.dense(data, weight, out_dtype or "void")
     return product if bias is None else _topi.add(product, bias)
 
@@ -98,7 +98,7 @@ def conv2d(
         "data_layout": data_layout,
         "kernel_layout": kernel_layout,
     }
-    _require("nn.conv2d", data, kernel, **attrs)
+    _require("nn.conv2d", data, kernel, of_dtype="float32", **attrs)
     return _topi.conv(data, kernel, *attrs.values(), out_dtype or "void")
 
 
