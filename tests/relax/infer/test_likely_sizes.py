@@ -113,3 +113,11 @@ def test_names_and_numbers_that_there_are_not():
         str(error.value)
         == 'error: best_at has "n", which is no open dimension of the inputs\nhelp: all are fixed'
     )
+    loop_program = tilewright.script.parse("""
+@T.prim_func
+def main(A: T.Buffer((7,), "float32")):
+    A[0] = T.float32(0)
+""")
+    with pytest.raises(UserError) as error:
+        tilewright.compile(loop_program, best_at={"n": 1})
+    assert str(error.value) == "best_at= applies to graph functions; this module has only loop programs"

@@ -9,7 +9,6 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/graph/type_util.h"
 #include "tilewright/relax/infer/op.h"
-#include "tilewright/relax/memory/liveness.h"
 #include "tilewright/target/costs.h"
 #include "tilewright/tir/builder.h"
 
@@ -52,7 +51,8 @@ ir::AttrMap likely_sizes(const IRModule& module, ir::AttrMap given) {
   for (const ir::BaseFunc& func : module->functions) {
     if (!is<FunctionNode>(func)) continue;
     walk(func, [&](const CallNode* call) {
-      if (op_name(call) != "relax.nn.conv2d") return;
+      const OpInfo* info = op_of(call);
+      if (!info || info->name != "relax.nn.conv2d") return;
       const Shape* data = known_shape(call->args[0]);
       const std::string layout = call->attrs.get_string("data_layout", "");
       for (size_t dim = 0; data && dim < std::min(data->size(), layout.size()); ++dim) {
