@@ -48,14 +48,15 @@ def build_graph(
     precision: str | None = None,
     weights: str | None = None,
     check_bounds: bool = False,
+    best_at: dict[str, int] | None = None,
 ) -> _core.Executable:
     """The graph functions and loop programs of `mod`, compiled; run it with VirtualMachine.
 
     mod     an IRModule with relax functions, or one function
     target  text or Target; default "llvm", this machine
     params  {parameter name: tensor} to bind into "main" before; default none
-    precision, weights, check_bounds  as in compile
-    Raises  UserError for a precision or weights that there are not
+    precision, weights, check_bounds, best_at  as in compile
+    Raises  UserError for a precision or weights that there are not, and best_at of a dimension that is not open
     """
     if isinstance(mod, _Function):
         mod = IRModule({"main": mod})
@@ -63,10 +64,12 @@ def build_graph(
         from .relax.transform import BindParams
 
         mod = BindParams("main", params)(mod)
-    return _built(unwrapped(mod), target, precision, weights, check_bounds)
+    from .frontend.onnx import fixed_dims
+
+    return _built(unwrapped(mod), target, precision, weights, check_bounds, best_at=fixed_dims(best_at, "best_at"))
 
 
-def _built(source, target, precision, weights, check_bounds, shapes=None):
+def _built(source, target, precision, weights, check_bounds, shapes=None, best_at=None):
     """An Executable of `source`, a module's node, or the path or bytes of an ONNX model, which no Python object holds meanwhile."""
     _require_policies(precision, weights)
     context = PassContext.current()
@@ -82,6 +85,7 @@ def _built(source, target, precision, weights, check_bounds, shapes=None):
         context.hooks(),
         check_bounds,
         shapes or {},
+        best_at or {},
     )
 
 
@@ -94,6 +98,7 @@ def compile(
     precision: str | None = None,
     weights: str | None = None,
     shapes: dict[str, int] | None = None,
+    best_at: dict[str, int] | None = None,
     check_bounds: bool = False,
 ) -> _core.Module | _core.Executable:
     """A compiled program: a Module for loop programs, an Executable for graphs.
@@ -109,8 +114,10 @@ def compile(
     check_bounds  as in build, for the loop programs of a graph too; default False
     shapes  {name of an open dimension of the inputs: its extent}, e.g. {"batch": 1}; of a dimension of an ONNX model that has no name
             "x.0", input and axis; default: all stay open
+    best_at  {name of an open dimension: the extent that schedules are chosen for}, e.g. {"batch": 8}; results are right, and the same, at
+            all extents; default: of images that convolutions read, 8 in a batch and 224 x 224 pixels, else no extent is preferred
     Raises  UserError for a source of another kind, a model that is missing or damaged, a precision or weights that there are not, and
-            shapes of dimensions that the source has not;
+            shapes or best_at of dimensions that the source has not;
             Unsupported with every operator of a model that has no conversion
     >>> ex = tilewright.compile("model.onnx", weights="int8", shapes={"n": 1}); vm = tilewright.VirtualMachine(ex)
     """
@@ -122,7 +129,7 @@ def compile(
         from .frontend.onnx import fixed_dims, from_onnx, path_or_bytes
 
         if not params:
-            return _built(path_or_bytes(source), target, precision, weights, check_bounds, fixed_dims(shapes))
+            return _built(path_or_bytes(source), target, precision, weights, check_bounds, fixed_dims(shapes), fixed_dims(best_at, "best_at"))
         source = from_onnx(source, shapes)
         shapes = None
     if isinstance(source, _Function):
@@ -141,6 +148,7 @@ def compile(
     has_graph = any(isinstance(func, _Function) for func in source.functions.values())
     if has_graph:
         return build_graph(
+<<<<<<< HEAD
             source, target, params, precision=precision, weights=weights, check_bounds=check_bounds
         )
     _require_policies(precision, weights)
@@ -148,6 +156,15 @@ def compile(
         raise UserError(
             "precision= applies to graph functions; this module has only loop programs\nhelp: write the casts into them"
         )
+=======
+            source, target, params, precision=precision, weights=weights, check_bounds=check_bounds, best_at=best_at
+        )
+    _require_policies(precision, weights)
+    if precision not in (None, "exact"):
+        raise UserError("precision= applies to graph functions; this module has only loop programs\nhelp: write the casts into them")
+    if best_at:
+        raise UserError("best_at= applies to graph functions; this module has only loop programs")
+>>>>>>> lead
     if weights not in (None, "float32"):
         raise UserError(
             "weights= applies to graph functions; this module has only loop programs\nhelp: write the casts into them"

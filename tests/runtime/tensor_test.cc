@@ -50,13 +50,40 @@ TEST(LargeBlocks, TheLastOneGivenBackComesFirst) {
 
 TEST(LargeBlocks, TheSystemGetsBackWhatIsTooMuchToKeep) {
   LargeBlocks blocks;
-  std::vector<void*> data;
-  for (size_t n = 0; n < 5; ++n) data.push_back(blocks.allocate(LargeBlocks::kMostKeptBytes / 4));
-  for (void* each : data) blocks.release(each);
-  EXPECT_EQ(blocks.num_kept_bytes(), LargeBlocks::kMostKeptBytes);
-  EXPECT_TRUE(blocks.release(blocks.allocate(LargeBlocks::kMostKeptBytes + 1)));
-  EXPECT_EQ(blocks.num_kept_bytes(), LargeBlocks::kMostKeptBytes);
+  constexpr size_t kPart = LargeBlocks::kMostKeptBytes / 4;
+  for (size_t n = 0; n < 2; ++n) EXPECT_TRUE(blocks.release(blocks.allocate((n + 1) * kPart)));
+  EXPECT_EQ(blocks.num_kept_bytes(), 3 * kPart);
+  void *first = blocks.allocate(3 * kPart), *second = blocks.allocate(3 * kPart);
+  EXPECT_TRUE(blocks.release(first));
+  EXPECT_TRUE(blocks.release(second));
+  EXPECT_EQ(blocks.num_kept_bytes(), 6 * kPart);  // as much as was in use; the oldest are gone
   EXPECT_EQ(blocks.allocate(SIZE_MAX / 2), nullptr);
+}
+
+TEST(LargeBlocks, AsMuchAsWasInUseIsKept) {
+  LargeBlocks blocks;
+  constexpr size_t kPart = LargeBlocks::kMostKeptBytes / 4;
+  std::vector<void*> data;
+  for (size_t n = 0; n < 7; ++n) data.push_back(blocks.allocate(kPart));
+  for (void* each : data) EXPECT_TRUE(blocks.release(each));
+  EXPECT_EQ(blocks.num_kept_bytes(), 7 * kPart);
+  void* larger = blocks.allocate(6 * kPart);  // with all kept blocks, that would be 13 parts
+  EXPECT_EQ(blocks.num_kept_bytes(), LargeBlocks::kMostKeptBytes);
+  EXPECT_TRUE(blocks.release(larger));
+}
+
+TEST(LargeBlocks, ALargerBlockServesASmallerTensor) {
+  LargeBlocks blocks;
+  constexpr size_t kBytes = LargeBlocks::kLeastBytes;
+  void *a = blocks.allocate(8 * kBytes), *b = blocks.allocate(4 * kBytes);
+  EXPECT_TRUE(blocks.release(b));
+  EXPECT_TRUE(blocks.release(a));
+  EXPECT_EQ(blocks.allocate(2 * kBytes), b);  // the smallest of those that are large enough
+  void* c = blocks.allocate(kBytes);
+  EXPECT_NE(c, a);  // more than four times as large
+  EXPECT_EQ(blocks.allocate(3 * kBytes), a);
+  EXPECT_EQ(blocks.num_kept_bytes(), 0u);
+  for (void* each : {a, b, c}) EXPECT_TRUE(blocks.release(each));
 }
 
 TEST(LargeBlocks, NoneIsKeptWhileSomebodySaysSo) {

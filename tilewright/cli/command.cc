@@ -42,6 +42,9 @@ CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char*
       app.add_option("--fix", options.fixed_dims,
                      "set an open dimension of the inputs to a number, e.g. batch=1, or x.0=1 for one "
                      "without a name; default: all stay open");
+  flags.best_at = app.add_option("--best-at", options.best_at,
+                                 "extents of open dimensions that schedules are chosen for, e.g. batch=8; "
+                                 "default: 8 pictures of 224 x 224, others without a preference");
   flags.check_bounds =
       app.add_flag("--check-bounds", options.check_bounds,
                    "check at run time each memory access that is not proved to be in bounds; slow");
@@ -53,8 +56,8 @@ CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char*
 
 void require_onnx_for(const CompileFlags& flags, const ModelOptions& options) {
   if (!is_library(options.path)) return;
-  for (const CLI::Option* option :
-       {flags.target, flags.opt_level, flags.precision, flags.weights, flags.fix, flags.check_bounds}) {
+  for (const CLI::Option* option : {flags.target, flags.opt_level, flags.precision, flags.weights, flags.fix,
+                                    flags.best_at, flags.check_bounds}) {
     if (option->count() > 0)
       throw UserError("{} does not apply to \"{}\", which is compiled already", option->get_name(),
                       options.path)

@@ -17,6 +17,7 @@
 #include "tilewright/relax/index_inputs.h"
 #include "tilewright/relax/infer/definitions.h"
 #include "tilewright/relax/infer/infer.h"
+#include "tilewright/relax/infer/likely_sizes.h"
 #include "tilewright/relax/pipeline.h"
 #include "tilewright/relax/vm/vm_codegen.h"
 #include "tilewright/runtime/device/large_blocks.h"
@@ -156,7 +157,9 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
   context.clear_records();
   const Generator generator = make_generator(target);
   const WithFeatures with_features(context, generator.features);
+  context.likely_sizes = relax::likely_sizes(result.legalized, std::move(context.likely_sizes));
   result.legalized = ir::run_pipeline(relax::default_pipeline(), std::move(result.legalized), context);
+  result.legalized = relax::with_likely_sizes(result.legalized, context.likely_sizes);
   stage("graph passes");
   if (context.opt_level >= 2) {
     result.legalized = pack_weights(std::move(result.legalized), generator.features);

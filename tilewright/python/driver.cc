@@ -19,6 +19,7 @@
 #include "tilewright/runtime/time_evaluator.h"
 #include "tilewright/runtime/vm/print.h"
 #include "tilewright/target/costs.h"
+#include "tilewright/tir/builder.h"
 
 namespace tilewright::python {
 namespace {
@@ -193,15 +194,17 @@ void bind_build(nb::module_& m) {
       "build_graph",
       [](const GraphSource& source, const ir::Target& target, int opt_level,
          std::vector<std::string> disabled, std::vector<std::string> required, nb::handle config,
-         nb::handle hooks, bool check_bounds, const FixedDims& shapes) {
+         nb::handle hooks, bool check_bounds, const FixedDims& shapes, const FixedDims& best_at) {
         ir::PassContext context =
             context_of(opt_level, std::move(disabled), std::move(required), config, hooks);
+        for (const auto& [name, size] : best_at) context.likely_sizes.set(name, tir::imm(size, kInt64));
         ir::IRModule module = module_of(source, shapes);
         const Unlocked unlocked;
         return driver::build_graph(std::move(module), target, context, {}, check_bounds);
       },
       nb::arg("source"), nb::arg("target"), nb::arg("opt_level"), nb::arg("disabled"), nb::arg("required"),
-      nb::arg("config"), nb::arg("hooks").none(), nb::arg("check_bounds"), nb::arg("shapes") = FixedDims{});
+      nb::arg("config"), nb::arg("hooks").none(), nb::arg("check_bounds"), nb::arg("shapes") = FixedDims{},
+      nb::arg("best_at") = FixedDims{});
 }
 
 void bind_timing(nb::module_& m) {

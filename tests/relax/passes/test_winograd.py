@@ -7,7 +7,7 @@ from winograd_testing import convolution, transformed
 
 import tilewright
 from tilewright import relax, tir
-from tilewright.errors import Unsupported, UserError
+from tilewright.errors import UserError
 from tilewright.relax import transform
 from tilewright.script import parse
 from tilewright.testing import whole_numbers
@@ -151,14 +151,32 @@ def test_operator_refuses():
     )
     assert error_of(UserError, x, w, padding=[1, 1]) == name + "padding has 2 numbers, expected 4"
     assert error_of(UserError, x, w, padding=[0, -1, 0, 0]) == name + "padding is -1, expected at least 0"
-    data = relax.Var("x", relax.TensorType((tir.Var("n", "int64"), 5, tir.Var("m", "int64"), 3), "float32"))
-    with pytest.raises(Unsupported) as error:
-        builder = relax.BlockBuilder()
-        with builder.function("main", [data]):
-            builder.emit(relax.op.nn.conv2d_winograd(data, relax.const(w)))
-    assert str(error.value).splitlines()[0] == (
-        "unsupported: nn.conv2d_winograd: an image of unknown size [n, 5, m, 3]"
-    )
+
+
+@pytest.mark.parametrize("tile", [2, 4])
+def test_images_of_unknown_size(tile):
+    """The same bits as for an image whose size is known, at sizes that fill tiles and others."""
+    random = np.random.default_rng(tile)
+    target = "llvm -fp-contract=off"  # LLVM decides where a product and a sum are rounded once
+    w = random.standard_normal((tile + 2, tile + 2, 3, 9)).astype("float32")
+    builder = relax.BlockBuilder()
+    sizes = [tir.Var(name, "int64") for name in "nhw"]
+    data = relax.Var("x", relax.TensorType((*sizes, 3), "float32"))
+    with builder.function("main", [data]):
+        builder.emit_func_output(relax.op.nn.conv2d_winograd(data, relax.const(w), padding=[1, 0, 2, 1]))
+    main = tilewright.VirtualMachine(tilewright.compile(builder.get(), target, best_at={"h": 9, "w": 7}))[
+        "main"
+    ]
+    for shape in [(1, 5, 7), (2, 4, 8), (3, 1, 2), (1, 127, 6), (0, 5, 7), (2, 9, 7)]:
+        x = random.standard_normal((*shape, 3)).astype("float32")
+        fixed = relax.BlockBuilder()
+        constant = relax.Var("x", relax.TensorType(x.shape, "float32"))
+        with fixed.function("main", [constant]):
+            fixed.emit_func_output(
+                relax.op.nn.conv2d_winograd(constant, relax.const(w), padding=[1, 0, 2, 1])
+            )
+        expected = tilewright.VirtualMachine(tilewright.compile(fixed.get(), target))["main"](x)
+        np.testing.assert_array_equal(main(x).numpy(), expected.numpy())
 
 
 def test_nearer_to_exact_arithmetic_than_sums_in_order():

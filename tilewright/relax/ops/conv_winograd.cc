@@ -38,10 +38,8 @@ Type infer_winograd(const Call& call, const WinogradAttrs& attrs, Requirements& 
   for (size_t n = 0; n < 2; ++n) {
     const int64_t pad = attrs.padding[n] + attrs.padding[n + 2];
     result[n + 1] = topi::conv_extent((*data)[n + 1], extent_imm(3), 1, pad, 1);
-    const auto* extent = result[n + 1].as<IntImmNode>();
-    if (!extent) throw Unsupported(call, "{}: an image of unknown size {}", name_of(call), shape_text(*data));
-    if (extent->value < 1)
-      fail(call, "the window of 3 x 3 is larger than data {} with padding {}", shape_text(*data), pad);
+    require.holds(tir::operator>=(as_extent(result[n + 1]), 1),
+                  "the window of 3 x 3 is larger than data {} with padding {}", *data, pad);
   }
   return tensor_type(std::move(result), dtype);
 }

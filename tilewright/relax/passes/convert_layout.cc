@@ -12,6 +12,7 @@
 // which add bytes in groups of four, and Winograd's convolutions need channels last.
 #include <unordered_map>
 
+#include "tilewright/arith/likely.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/build/block_builder.h"
 #include "tilewright/relax/infer/conv_options.h"
@@ -64,34 +65,30 @@ double filled(int64_t extent, int64_t lanes) {
 
 // True if passes/winograd.cc will take the convolution, with weights [o, i, h, w],
 // once its channels are last.
-bool is_winograd_if_last(const Call& call, const std::vector<int64_t>& weight, const Shape& result) {
-  int64_t height, width;
+bool is_winograd_if_last(const Call& call, const std::vector<int64_t>& weight, int64_t pixels) {
   return dtype_of(call) == kFloat32 && dtype_of(call->args[0]) == kFloat32 &&
-         is<ConstantNode>(call->args[1]) && tir::as_const_int(result[2], &height) &&
-         tir::as_const_int(result[3], &width) &&
-         topi::is_worth_winograd(conv_options(call), weight[2], weight[3], weight[1], weight[0],
-                                 height * width);
+         is<ConstantNode>(call->args[1]) &&
+         topi::is_worth_winograd(conv_options(call), weight[2], weight[3], weight[1], weight[0], pixels);
 }
 
-Work work_of(const Function& func, int64_t lanes) {
+Work work_of(const Function& func, int64_t lanes, const AttrMap& likely_sizes) {
   Work work;
   walk(func, [&](const CallNode* call) {
     if (!is_convertible_conv(call)) return;
     const auto weight = constant_shape(call->args[1]);
     const Shape* shape = known_shape(Expr(call));
-    int64_t channels, width;
-    if (!shape || !weight || !tir::as_const_int((*shape)[1], &channels) ||
-        !tir::as_const_int((*shape)[3], &width))
-      return;
-    double count = static_cast<double>((*weight)[1] * (*weight)[2] * (*weight)[3]);
-    for (size_t n = 1; n < 4; ++n) {
-      int64_t extent;
-      count *= tir::as_const_int((*shape)[n], &extent) ? static_cast<double>(extent) : 1.0;
-    }
-    const bool is_winograd = is_winograd_if_last(Call(call), *weight, *shape);
+    if (!shape || !weight) return;
+    const auto channels = arith::likely_value((*shape)[1], likely_sizes),
+               height = arith::likely_value((*shape)[2], likely_sizes),
+               width = arith::likely_value((*shape)[3], likely_sizes);
+    if (!channels || !height || !width) return;
+    const double count = static_cast<double>((*weight)[1] * (*weight)[2] * (*weight)[3]) *
+                         static_cast<double>(*channels) * static_cast<double>(*height) *
+                         static_cast<double>(*width);
+    const bool is_winograd = is_winograd_if_last(Call(call), *weight, *height * *width);
     const bool has_dots = dtype_of(call->args[1]).bits == 8 && call->attrs.get_int("groups", 1) == 1;
-    work.channels_first += count / filled(width, lanes) * (has_dots ? kGraphCosts.dot_gain : 1);
-    work.channels_last += count / filled(channels, lanes) / (is_winograd ? kGraphCosts.winograd_gain : 1);
+    work.channels_first += count / filled(*width, lanes) * (has_dots ? kGraphCosts.dot_gain : 1);
+    work.channels_last += count / filled(*channels, lanes) / (is_winograd ? kGraphCosts.winograd_gain : 1);
   });
   return work;
 }
@@ -303,12 +300,12 @@ class Converter {
   std::vector<Expr> kept_;  // keeps expressions alive whose addresses are keys of twins_
 };
 
-IRModule run(const IRModule& module, const Options& options, PassContext&) {
+IRModule run(const IRModule& module, const Options& options, PassContext& context) {
   if (options.lanes < 1) throw UserError("lanes is {}, expected at least 1", options.lanes);
   if (options.kernel_layout != "HWIO" && options.kernel_layout != "OHWI")
     throw UserError("kernel_layout is \"{}\", expected \"HWIO\" or \"OHWI\"", options.kernel_layout);
   return map_functions<FunctionNode>(module, [&](const Function& func) {
-    const Work work = work_of(func, options.lanes);
+    const Work work = work_of(func, options.lanes, context.likely_sizes);
     if (!options.always && work.channels_first <= work.channels_last * kGraphCosts.layout_gain) return func;
     return BlockBuilder(module).normalize_function(Converter(options).run(func));
   });

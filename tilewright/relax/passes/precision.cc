@@ -184,7 +184,8 @@ bool is_winograd_faster(const Call& call, const Options& options, int64_t num_pr
   topi::WinogradLimits limits;
   limits.min_channels = context.config.get_int("winograd.min_channels", 24);
   limits.min_pixels = context.config.get_int("winograd.min_pixels", limits.min_pixels);
-  const auto choice = winograd_choice(call, limits, context.config.get_int("winograd.tile", 0));
+  const auto choice =
+      winograd_choice(call, limits, context.config.get_int("winograd.tile", 0), context.likely_sizes);
   return choice && choice->share_of_work * static_cast<double>(*options.speedup) <
                        sure_gain * static_cast<double>(num_products);
 }

@@ -56,13 +56,14 @@ Constant transformed(const ConstantNode* weight, int64_t tile) {
   return make_constant(result);
 }
 
-IRModule run(const IRModule& module, const Options& options, PassContext&) {
+IRModule run(const IRModule& module, const Options& options, PassContext& context) {
   if (options.tile != 0 && options.tile != 2 && options.tile != 4)
     throw UserError("tile is {}, expected 0, 2 or 4", options.tile);
   return map_functions<FunctionNode>(module, [&](const Function& func) {
     const Function changed = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
       const Call call = self.children(node);
-      const auto choice = winograd_choice(call, {options.min_channels, options.min_pixels}, options.tile);
+      const auto choice = winograd_choice(call, {options.min_channels, options.min_pixels}, options.tile,
+                                          context.likely_sizes);
       if (!choice) return call;
       AttrMap attrs;
       attrs.set("padding", attr(conv_options(call).padding));

@@ -1,5 +1,6 @@
 #include "tilewright/relax/products/winograd_choice.h"
 
+#include "tilewright/arith/likely.h"
 #include "tilewright/relax/graph/type_util.h"
 #include "tilewright/relax/infer/conv_options.h"
 #include "tilewright/relax/infer/op.h"
@@ -30,16 +31,18 @@ double work_of(int64_t height, int64_t width, int64_t m, int64_t channel_pairs) 
 }  // namespace
 
 std::optional<WinogradChoice> winograd_choice(const Call& call, const topi::WinogradLimits& limits,
-                                              int64_t tile) {
+                                              int64_t tile, const AttrMap& likely_sizes) {
   if (op_name(call.get()) != "relax.nn.conv2d" || !is<ConstantNode>(call->args[1])) return std::nullopt;
   const topi::ConvOptions conv = conv_options(call);
   const auto weight = constant_shape(call->args[1]);
   const Shape* result = known_shape(call);
-  int64_t height, width;
   if (!weight || !known_shape(call->args[0]) || !result || result->size() != 4 ||
-      !tir::as_const_int((*result)[1], &height) || !tir::as_const_int((*result)[2], &width) ||
       conv.data_layout != "NHWC" || conv.kernel_layout != "HWIO")
     return std::nullopt;
+  const std::optional<int64_t> likely_height = arith::likely_value((*result)[1], likely_sizes),
+                               likely_width = arith::likely_value((*result)[2], likely_sizes);
+  if (!likely_height || !likely_width) return std::nullopt;
+  const int64_t height = *likely_height, width = *likely_width;
   if (!topi::is_worth_winograd(conv, (*weight)[0], (*weight)[1], (*weight)[2], (*weight)[3], height * width,
                                limits) ||
       dtype_of(call->args[0]) != kFloat32 || dtype_of(call->args[1]) != kFloat32 ||

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -58,16 +59,36 @@ void LargeBlocks::drop_kept() {
   num_kept_bytes_ = 0;
 }
 
+size_t LargeBlocks::most_kept() const { return std::max(kMostKeptBytes, most_used_bytes_ - num_used_bytes_); }
+
+void LargeBlocks::drop_oldest() {
+  while (num_kept_bytes_ > most_kept()) {
+    munmap(kept_.front().data, kept_.front().bytes);
+    num_kept_bytes_ -= kept_.front().bytes;
+    kept_.erase(kept_.begin());
+  }
+}
+
+void LargeBlocks::use(Block block) {
+  used_.emplace(block.data, block.bytes);
+  num_used_bytes_ += block.bytes;
+  most_used_bytes_ = std::max(most_used_bytes_, num_used_bytes_);
+}
+
 void* LargeBlocks::allocate(size_t bytes) {
   const size_t size = size_class(bytes);
   std::lock_guard lock(mutex_);
+  size_t best = kept_.size();
   for (size_t n = kept_.size(); n-- > 0;) {
-    if (kept_[n].bytes != size) continue;
-    void* data = kept_[n].data;
-    used_.emplace(data, size);
-    kept_.erase(kept_.begin() + static_cast<std::ptrdiff_t>(n));
-    num_kept_bytes_ -= size;
-    return data;
+    if (kept_[n].bytes < size || kept_[n].bytes / kMostWaste > size) continue;
+    if (best == kept_.size() || kept_[n].bytes < kept_[best].bytes) best = n;
+  }
+  if (best < kept_.size()) {
+    const Block block = kept_[best];
+    use(block);
+    kept_.erase(kept_.begin() + static_cast<std::ptrdiff_t>(best));
+    num_kept_bytes_ -= block.bytes;
+    return block.data;
   }
   void* data = map_block(size);
   if (!data && !kept_.empty()) {
@@ -75,7 +96,8 @@ void* LargeBlocks::allocate(size_t bytes) {
     data = map_block(size);
   }
   if (!data) return nullptr;
-  used_.emplace(data, size);
+  use({data, size});
+  drop_oldest();
   kept_.reserve(kept_.size() + used_.size());  // so that release cannot fail
   return data;
 }
@@ -86,17 +108,14 @@ bool LargeBlocks::release(void* data) noexcept {
   if (found == used_.end()) return false;
   const Block block{data, found->second};
   used_.erase(found);
-  if (num_scopes_ > 0 || block.bytes > kMostKeptBytes) {
+  num_used_bytes_ -= block.bytes;
+  if (num_scopes_ > 0 || block.bytes > most_kept()) {
     munmap(block.data, block.bytes);
     return true;
   }
   kept_.push_back(block);
   num_kept_bytes_ += block.bytes;
-  while (num_kept_bytes_ > kMostKeptBytes) {  // drop the oldest
-    munmap(kept_.front().data, kept_.front().bytes);
-    num_kept_bytes_ -= kept_.front().bytes;
-    kept_.erase(kept_.begin());
-  }
+  drop_oldest();
   return true;
 }
 

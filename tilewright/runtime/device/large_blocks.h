@@ -13,9 +13,12 @@ class LargeBlocks {
  public:
   /// malloc serves smaller sizes.
   static constexpr size_t kLeastBytes = size_t{1} << 20;
+  /// A kept block that is larger by more than this waits for a larger tensor.
+  static constexpr size_t kMostWaste = 4;
   /// The alignment of each block.
   static constexpr size_t kAlignment = size_t{2} << 20;
-  /// The limit on the bytes of all blocks that are kept for reuse.
+  /// The limit on the bytes of all blocks that are kept for reuse; more are kept as long as they and blocks in
+  /// use are no more than were in use at some time.
   static constexpr size_t kMostKeptBytes = size_t{64} << 20;
 
   /// The blocks of this process.  The object outlives all threads and static objects, and stays usable in a
@@ -23,7 +26,8 @@ class LargeBlocks {
   static LargeBlocks& of_process();
 
   /// Returns at least `bytes` >= kLeastBytes; null if the system lacks the memory even after it got all kept
-  /// blocks back. Prefers the block of the same size class that was released last.
+  /// blocks back.  Takes the smallest kept block that has at most kMostWaste times the bytes; of several the one
+  /// that was released last.
   void* allocate(size_t bytes);
   /// Takes back a block that allocate returned; returns false for any other address.
   bool release(void* data) noexcept;
@@ -48,12 +52,16 @@ class LargeBlocks {
     void* data;
     size_t bytes;
   };
-  void drop_kept();  // the caller holds the lock
+  // the caller holds the lock
+  void drop_kept();
+  void drop_oldest();
+  size_t most_kept() const;
+  void use(Block block);
 
   mutable std::mutex mutex_;  // guards the members below
   std::map<void*, size_t> used_;
   std::vector<Block> kept_;  // in order of release, the latest last
-  size_t num_kept_bytes_ = 0;
+  size_t num_kept_bytes_ = 0, num_used_bytes_ = 0, most_used_bytes_ = 0;
   int num_scopes_ = 0;  // number of NoneKept objects
 };
 

@@ -68,16 +68,38 @@ PrimExpr chosen(const PrimExpr& which, int64_t count, const Element& formula) {
   return value;
 }
 
+// `data` with `before` zeros before its height and width, and as many after them as `shape` asks for.
+Tensor with_open_border(const Tensor& data, const std::vector<int64_t>& before, const Shape& shape) {
+  return te::compute(shape,
+                     [&](const std::vector<Var>& i) {
+                       std::vector<PrimExpr> indices(i.begin(), i.end());
+                       PrimExpr inside = bool_imm(true);
+                       for (size_t n = 1; n < 3; ++n) {
+                         const PrimExpr axis = i[n];
+                         indices[n] = axis - before[n];
+                         if (before[n] > 0)
+                           inside = logical_and(inside, make_const_int(axis->dtype, before[n]) <= axis);
+                         inside = logical_and(inside, axis < data.shape()[n] + before[n]);
+                       }
+                       const PrimExpr element = data.at(indices);
+                       return call(element->dtype, "if_then_else",
+                                   {inside, element, make_const_int(element->dtype, 0)});
+                     },
+                     {.name = "pad_temp"});
+}
+
 // `data` padded with zeros to whole tiles.
 Tensor with_zeros(const Tensor& data, const std::vector<int64_t>& padding, const Shape& tiles, int64_t m) {
   std::vector<int64_t> before(4), after(4);
+  Shape shape = data.shape();
+  bool is_open = false;
   for (size_t n = 0; n < 2; ++n) {
     before[n + 1] = padding[n];
-    int64_t missing = 0;
-    const PrimExpr extent = arith::simplify(tiles[n] * m + (kWindow - 1) - data.shape()[n + 1] - padding[n]);
-    TILEWRIGHT_CHECK(as_const_int(extent, &missing), "an image of unknown size");
-    after[n + 1] = missing;
+    shape[n + 1] = arith::simplify(tiles[n] * m + (kWindow - 1));
+    const PrimExpr missing = arith::simplify(shape[n + 1] - data.shape()[n + 1] - padding[n]);
+    is_open |= !as_const_int(missing, &after[n + 1]);
   }
+  if (is_open) return with_open_border(data, before, shape);
   const bool is_whole = std::all_of(after.begin(), after.end(), [](int64_t n) { return n == 0; }) &&
                         std::all_of(before.begin(), before.end(), [](int64_t n) { return n == 0; });
   return is_whole ? data : pad(data, before, after, make_const_int(data.dtype(), 0), "pad_temp");

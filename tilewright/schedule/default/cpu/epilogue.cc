@@ -33,7 +33,7 @@ int64_t divisor_of(const BlockShape& sum, const BlockShape& epilogue, size_t axi
 const BufferLoadNode* added_operand(const Target& target, size_t column, const Features& features) {
   const auto& loads = target.block.loads;
   const auto added = std::find_if(loads.begin(), loads.end(), [&](const BufferLoadNode* load) {
-    return load->buffer->scope() != "local" && num_bytes(load->buffer) > features.l2_bytes / 2 &&
+    return load->buffer->scope() != "local" && target.block.num_bytes(load->buffer) > features.l2_bytes / 2 &&
            along(target.block, load, *target.map[column]) == Along::kContiguous;
   });
   return added == loads.end() ? nullptr : *added;
@@ -76,7 +76,7 @@ OrReason<AxisMap> map_axes(const BlockShape& sum, const BlockShape& epilogue) {
 
 void divide_epilogue(Schedule& sch, const BlockShape& sum, const BlockShape& epilogue,
                      const Features& features) {
-  const bool is_far = num_bytes(epilogue.output()) >= features.l2_bytes / 2;
+  const bool is_far = epilogue.num_bytes(epilogue.output()) >= features.l2_bytes / 2;
   std::vector<Var> from;
   std::vector<PrimExpr> to;
   for (size_t axis = 0; axis < epilogue.block->iter_vars.size(); ++axis) {

@@ -61,7 +61,7 @@ std::optional<NextPanel> next_columns_of(const BlockShape& sum, const BufferLoad
                                          const SumPlan& plan, const Features& features) {
   const MatrixTile& tile = *plan.matrix;
   const int64_t panel = bytes_to_next_panel(sum, load, plan), terms = sum.extent(plan.dot->axis);
-  if (num_bytes(load->buffer) <= features.l2_bytes / 8 || panel == 0) return std::nullopt;
+  if (sum.num_bytes(load->buffer) <= features.l2_bytes / 8 || panel == 0) return std::nullopt;
   // terms of several parts of numbers do not lie behind each other
   const bool is_in_parts = tile.terms < terms && plan.tile.vectors == tile.across && num_steps(sum) == terms;
   return NextPanel{is_in_parts ? panel / terms * tile.terms : panel, 0};
@@ -110,7 +110,7 @@ bool has_several_panels(const BlockShape& sum, const SumPlan& plan) {
 bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
                       const Features& features) {
   if (!is_plain_matrix(sum, load, plan) || !has_several_panels(sum, plan)) return false;
-  if (num_bytes(load->buffer) <= features.l2_bytes / 2)
+  if (sum.num_bytes(load->buffer) <= features.l2_bytes / 2)
     return is_worth_packing_near(sum, load, plan, features);
   return num_uses(sum, load, plan) >= kTileCosts.packed_uses;
 }
@@ -123,7 +123,7 @@ int64_t fetch_ahead_of(const BlockShape& sum, const BufferLoadNode* load, const 
   const bool is_packed = plan.packed && load->buffer == plan.packed->buffer;
   const PanelBytes bytes = panel_bytes(sum, load, plan);
   if (!is_packed && stride_bytes(sum, load, plan.steps.back()) != bytes.row) return 0;
-  if (!is_packed && num_bytes(load->buffer) > features.l2_bytes &&
+  if (!is_packed && sum.num_bytes(load->buffer) > features.l2_bytes &&
       num_uses(sum, load, plan) <= kTileCosts.fetched_uses)
     return features.far_fetch_bytes();
   return !plan.dot && bytes.all > features.l1_bytes / 2 ? features.near_fetch_bytes() : 0;
@@ -156,7 +156,7 @@ std::optional<NextPanel> next_panel_of(const BlockShape& sum, const BufferLoadNo
   if (plan.matrix) return next_columns_of(sum, load, plan, features);
   const PanelBytes bytes = panel_bytes(sum, load, plan);
   const int64_t uses = num_uses(sum, load, plan);
-  if (plan.dot || plan.packed || plan.steps.empty() || num_bytes(load->buffer) <= features.l2_bytes / 8 ||
+  if (plan.dot || plan.packed || plan.steps.empty() || sum.num_bytes(load->buffer) <= features.l2_bytes / 8 ||
       uses < 2 || uses > kTileCosts.next_panel_uses || bytes.all == 0 || bytes.all > features.l2_bytes / 3 ||
       stride_bytes(sum, load, plan.steps.back()) != bytes.row)
     return std::nullopt;

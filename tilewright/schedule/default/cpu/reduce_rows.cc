@@ -288,7 +288,7 @@ std::optional<Reason> reduce_rows(Schedule& sch, const std::vector<BlockShape>& 
       // stores that wait for memory hold up loads of the next row, which may be of the same address but for
       // pages
       if (features.fetches_writes && row && n + 1 == shapes.size() && !inner.empty() &&
-          num_bytes(shapes[n].output()) > features.l2_bytes)
+          shapes[n].num_bytes(shapes[n].output()) > features.l2_bytes)
         steps::annotate(sch, inner.back(), kPrefetchWrites, imm(features.far_fetch_bytes() / 2));
       continue;
     }

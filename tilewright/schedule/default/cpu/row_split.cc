@@ -19,7 +19,7 @@ Operands operands_of_rows(const BlockShape& sum, const std::vector<size_t>& rows
   for (const BufferLoadNode* load : sum.loads) {
     const bool is_of_row = std::any_of(rows.begin(), rows.end(),
                                        [&](size_t axis) { return along(sum, load, axis) != Along::kStays; });
-    const int64_t bytes = std::min(num_bytes(load->buffer, kLoopCosts.likely_extent), kMostBytes);
+    const int64_t bytes = std::min(sum.num_bytes(load->buffer, kLoopCosts.likely_extent), kMostBytes);
     (is_of_row ? operands.of_rows : operands.fixed) += bytes / std::max<int64_t>(4, load->dtype.num_bytes());
   }
   return operands;

@@ -118,19 +118,21 @@ int64_t num_steps(const BlockShape& sum) {
 
 std::optional<int64_t> stride_bytes(const BlockShape& shape, const BufferLoadNode* load, size_t axis) {
   const Var& var = shape.block->iter_vars[axis]->var;
-  int64_t bytes = 0, size = load->dtype.num_bytes();
+  const auto& strides = load->buffer->strides;  // of a view of a part
+  const int64_t element = load->dtype.num_bytes();
+  int64_t bytes = 0;
+  std::optional<int64_t> size = element;  // of what lies inside of a dimension; nothing if it is open
   for (size_t dim = load->indices.size(); dim-- > 0;) {
     int64_t step, extent;
-    if (!as_const_int(step_along(load->indices[dim], var), &step) ||
-        !as_const_int(load->buffer->shape[dim], &extent))
-      return std::nullopt;
-    if (const auto& strides = load->buffer->strides; !strides.empty()) {  // a view of a part
-      if (!as_const_int(strides[dim], &extent)) return std::nullopt;
-      bytes += step * product(extent, load->dtype.num_bytes());
-      continue;
+    if (!as_const_int(step_along(load->indices[dim], var), &step)) return std::nullopt;
+    if (!strides.empty())
+      size = as_const_int(strides[dim], &extent) ? std::optional(product(extent, element)) : std::nullopt;
+    if (step != 0) {
+      if (!size) return std::nullopt;
+      bytes += step * *size;
     }
-    bytes += step * size;
-    size = product(size, extent);
+    size = size && as_const_int(load->buffer->shape[dim], &extent) ? std::optional(product(*size, extent))
+                                                                   : std::nullopt;
   }
   return bytes;
 }
@@ -149,16 +151,20 @@ bool is_padding(const BlockShape& shape) {
   return !tir::uses(ir::ref_as<PrimExprNode>(choice->args[0]), shape.block->iter_vars[*last]->var.get());
 }
 
-int64_t num_bytes(const Buffer& buffer, int64_t open_extent) {
-  int64_t bytes = buffer->dtype.num_bytes(), extent;
+int64_t BlockShape::likely_extent(size_t axis, int64_t otherwise) const {
+  return arith::likely_value(block->iter_vars[axis]->dom->extent, likely_sizes).value_or(otherwise);
+}
+
+int64_t BlockShape::num_bytes(const Buffer& buffer, int64_t open_extent) const {
+  int64_t bytes = buffer->dtype.num_bytes();
   for (const PrimExpr& size : buffer->shape)
-    bytes = product(bytes, as_const_int(size, &extent) ? extent : open_extent);
+    bytes = product(bytes, arith::likely_value(size, likely_sizes).value_or(open_extent));
   return bytes;
 }
 
 bool reads_beyond(const BlockShape& shape, int64_t bytes) {
   return std::any_of(shape.loads.begin(), shape.loads.end(),
-                     [&](const BufferLoadNode* load) { return num_bytes(load->buffer) > bytes; });
+                     [&](const BufferLoadNode* load) { return shape.num_bytes(load->buffer) > bytes; });
 }
 
 int64_t product(int64_t a, int64_t b) {
@@ -206,6 +212,7 @@ OrReason<BlockShape> shape_of(const Schedule& sch, BlockRef block) {
   BlockShape shape;
   shape.ref = block;
   shape.block = sch.get(block);
+  shape.likely_sizes = arith::likely_sizes_of(sch.state().func_of(sch.state()[block]).func->attrs);
   shape.store = shape.block->body.as<BufferStoreNode>();
   if (const std::optional<Reason> why = why_not_one_store(shape.block.get())) return *why;
   walk(shape.store->value, [&](const BufferLoadNode* load) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 
+#include "tilewright/arith/likely.h"
 #include "tilewright/schedule/default/reason.h"
 #include "tilewright/schedule/schedule.h"
 #include "tilewright/target/costs.h"
@@ -31,16 +32,21 @@ struct BlockShape {
   Block block;  // keeps what the others point into
   const BufferStoreNode* store = nullptr;
   std::vector<const BufferLoadNode*> loads;  // in the value, without those of the stored buffer
+  ir::AttrMap likely_sizes;                  // of the function (arith/likely.h)
 
   const Buffer& output() const { return store->buffer; }
   bool is_reduction() const { return block->init != nullptr; }
   /// The constant extent of an axis, or `otherwise`.
   int64_t extent(size_t axis, int64_t otherwise = 0) const;
-  int64_t likely_extent(size_t axis) const { return extent(axis, kLoopCosts.likely_extent); }
+  /// The constant or likely extent of an axis, or `otherwise`.
+  int64_t likely_extent(size_t axis, int64_t otherwise = kLoopCosts.likely_extent) const;
+  /// The bytes of `buffer`, an extent that is not known having its likely value, or `open_extent`; the largest
+  /// number if that is too much.
+  int64_t num_bytes(const Buffer& buffer, int64_t open_extent = 1) const;
   /// The axis that is the stored buffer's last dimension (of an extent other than 1); nothing if that is no
   /// axis.
   std::optional<size_t> last_axis() const;
-  /// How many times the statement runs, if axes of unknown extent have kLoopCosts.likely_extent values.
+  /// How many times the statement runs, if axes have their likely extents.
   int64_t num_instances() const;
   /// Calls of exp, tanh and the like make a value expensive.
   bool is_expensive() const;
@@ -64,8 +70,7 @@ Reason open_extent(const BlockShape& shape, size_t axis);
 Reason partly_filled(const BlockShape& shape, size_t axis, std::string_view what, int64_t size,
                      std::string_view parts);
 
-/// How many terms each result of a reduction has, if axes of unknown extent have kLoopCosts.likely_extent
-/// values.
+/// How many terms each result of a reduction has, if axes have their likely extents.
 int64_t num_steps(const BlockShape& sum);
 
 /// The distance of what two neighbours along `axis` read; nothing if it is not constant.
@@ -77,10 +82,6 @@ bool reads(const BlockShape& shape, const Buffer& buffer);
 /// True if `shape` copies a buffer with a border around it, if_then_else(inside, A[...], value), and every
 /// place of its last axis is inside or none.
 bool is_padding(const BlockShape& shape);
-
-/// The bytes of `buffer` if extents that are not known are `open_extent`; the largest number if that is too
-/// much.
-int64_t num_bytes(const Buffer& buffer, int64_t open_extent = 1);
 
 /// True if `shape` reads more than `bytes` of one buffer.
 bool reads_beyond(const BlockShape& shape, int64_t bytes);

@@ -290,7 +290,7 @@ std::optional<Panels> wanted_panels(const BlockShape& sum, const Features& featu
   if (!has_several_panels(sum, *plan)) return std::nullopt;
   for (const BufferLoadNode* load : sum.loads) {
     if (along(sum, load, plan->column) == Along::kContiguous && is_plain_matrix(sum, load, *plan) &&
-        num_bytes(load->buffer) > features.l1_bytes / 2)
+        sum.num_bytes(load->buffer) > features.l1_bytes / 2)
       return Panels{load->buffer, panel_layout(sum, *plan, load)};
   }
   return std::nullopt;

@@ -37,7 +37,7 @@ int64_t panel_bytes_of(const BlockShape& sum, const SumPlan& plan, int64_t width
     if (sum.block->iter_vars[axis]->iter_type == IterType::kReduce) bytes = product(bytes, sum.extent(axis));
   }
   return std::min(
-      bytes, num_bytes(plan.dot->column->buffer) / std::max<int64_t>(1, sum.extent(plan.column)) * width);
+      bytes, sum.num_bytes(plan.dot->column->buffer) / std::max<int64_t>(1, sum.extent(plan.column)) * width);
 }
 
 // The bytes of a row, all its terms, of the operand that is read in rows.

@@ -6,10 +6,8 @@
 namespace tilewright::schedule {
 namespace {
 
-// The extent of `axis`; if that is unknown, as many rows as a tile takes.
-int64_t num_rows(const BlockShape& sum, size_t axis) {
-  return sum.extent(axis) ? sum.extent(axis) : kTileCosts.open_rows;
-}
+// The extent of `axis`; if that is unknown, its likely extent, or as many rows as a tile takes.
+int64_t num_rows(const BlockShape& sum, size_t axis) { return sum.likely_extent(axis, kTileCosts.open_rows); }
 
 // Where each row has vectors of its own, as in pooling by two, a tile is one row of neighbours in memory:
 // nothing is gained by others, whose lines lie apart.
@@ -40,7 +38,7 @@ bool are_panels_far(const BlockShape& sum, const std::vector<const BufferLoadNod
   for (size_t axis : plan.others) num_rows = product(num_rows, sum.likely_extent(axis));
   return num_rows <= kTileCosts.hidden_rows &&
          std::any_of(vectors.begin(), vectors.end(),
-                     [&](const auto* load) { return num_bytes(load->buffer) > features.l2_bytes / 2; });
+                     [&](const auto* load) { return sum.num_bytes(load->buffer) > features.l2_bytes / 2; });
 }
 
 // True if rows of panels that are read where they are lie so far apart that they share a few sets of L1: each
@@ -53,7 +51,7 @@ bool do_panels_conflict(const BlockShape& sum, const std::vector<const BufferLoa
   }
   if (!innermost || plan.dot) return false;
   return std::any_of(vectors.begin(), vectors.end(), [&](const BufferLoadNode* load) {
-    const bool may_be_packed = load == plan.packed || num_bytes(load->buffer) > features.l2_bytes / 2;
+    const bool may_be_packed = load == plan.packed || sum.num_bytes(load->buffer) > features.l2_bytes / 2;
     const int64_t stride = stride_bytes(sum, load, *innermost).value_or(0);
     return !may_be_packed && stride >= kTileCosts.conflict_stride &&
            num_kept_rows(stride, features) < sum.extent(*innermost);
@@ -63,7 +61,7 @@ bool do_panels_conflict(const BlockShape& sum, const std::vector<const BufferLoa
 // True if a tile takes all of the row axis, and some of the next one.
 bool takes_rows_whole(const BlockShape& sum, const SumPlan& plan, int64_t row_extent, bool is_far,
                       const Features& features) {
-  if (!plan.row || plan.others.empty() || sum.extent(plan.others.back()) <= 1) return false;
+  if (!plan.row || plan.others.empty() || sum.likely_extent(plan.others.back(), 0) <= 1) return false;
   if (row_extent <= kTileCosts.short_row) return true;
   if (row_extent > kTileCosts.short_far_row || !is_far) return false;
   return std::all_of(sum.loads.begin(), sum.loads.end(), [&](const BufferLoadNode* load) {
@@ -143,7 +141,7 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
   if (!is_packing_free) {
     loads.far_pieces = std::count_if(vectors.begin(), vectors.end(), [&](const auto* load) {
       const bool is_shared = !plan.row || along(sum, load, *plan.row) == Along::kStays;
-      return is_shared && load != plan.packed && num_bytes(load->buffer) > features.l2_bytes / 2;
+      return is_shared && load != plan.packed && sum.num_bytes(load->buffer) > features.l2_bytes / 2;
     });
   }
   const bool is_whole = static_cast<bool>(plan.dot);  // dot products have no masks
@@ -153,7 +151,7 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
   if (takes_rows_whole(sum, plan, row_extent, loads.is_far, features)) {
     plan.outer_row = plan.others.back();
     plan.others.pop_back();
-    rows = product(row_extent, sum.extent(*plan.outer_row));
+    rows = product(row_extent, sum.likely_extent(*plan.outer_row, 0));
     row_step = row_extent;
   }
   loads.is_read_again =

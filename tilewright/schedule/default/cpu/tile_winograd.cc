@@ -140,9 +140,7 @@ class Winograd {
            });
   }
 
-  int64_t extent(const BlockShape& shape, size_t axis) const {
-    return shape.extent(axis, kLoopCosts.likely_extent);
-  }
+  int64_t extent(const BlockShape& shape, size_t axis) const { return shape.likely_extent(axis); }
 
   // Strips that even out what the cores get: the largest of those with the least rows for the busiest one.
   int64_t even_strip(int64_t rows, int64_t most, bool are_weights_near) const {
@@ -176,8 +174,9 @@ class Winograd {
   // eighth of it to the strip, and cost little to read again.
   int64_t tiles_of_strip() const {
     const int64_t rows = (extent(*parts_.result, axes_.tiled[0]) - 1) / axes_.tile + 1;
-    const int64_t bytes = std::min(num_bytes(parts_.data->output(), kLoopCosts.likely_extent), kMostBytes) +
-                          std::min(num_bytes(parts_.sum->output(), kLoopCosts.likely_extent), kMostBytes);
+    const int64_t bytes =
+        std::min(parts_.data->num_bytes(parts_.data->output(), kLoopCosts.likely_extent), kMostBytes) +
+        std::min(parts_.sum->num_bytes(parts_.sum->output(), kLoopCosts.likely_extent), kMostBytes);
     const int64_t per_row = std::max<int64_t>(1, bytes / rows),
                   weights = std::min(weight_bytes(), kMostBytes);
     const int64_t share = features_.l2_bytes / 8;

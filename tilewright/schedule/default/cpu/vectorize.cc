@@ -180,8 +180,8 @@ void transpose(Schedule& sch, const BlockShape& shape, size_t row_axis, LoopRef 
                         ? transposed_tile(shape, row_axis, column_axis, std::min(kMaxRows, width))
                         : std::optional<TransposedTile>();
   if (tile)
-    tensorize_transposition(sch, *tile, row, num_bytes(shape.loads[0]->buffer) > features.l2_bytes, loops,
-                            features);
+    tensorize_transposition(sch, *tile, row, shape.num_bytes(shape.loads[0]->buffer) > features.l2_bytes,
+                            loops, features);
   else
     tile_transposition(sch, row, num_rows, width, loops);
 }

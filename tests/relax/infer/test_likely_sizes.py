@@ -1,0 +1,123 @@
+"""Sizes that schedules are chosen for, where they are known only when a graph runs."""
+
+import re
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+
+import tilewright
+from tilewright import UserError, tir
+
+
+def network(batch, height, width, seed=0):
+    """Convolutions of several windows and strides, by groups, a residual sum, pools."""
+    random = np.random.default_rng(seed)
+    nodes, weights = [], []
+
+    def conv(x, inputs, outputs, window, stride=1, groups=1):
+        values = random.standard_normal((outputs, inputs // groups, window, window)) / (window * inputs**0.5)
+        weights.append(numpy_helper.from_array(values.astype("float32"), f"w{len(weights)}"))
+        name = f"c{len(nodes)}"
+        nodes.append(
+            helper.make_node(
+                "Conv",
+                [x, weights[-1].name],
+                [name],
+                strides=[stride] * 2,
+                pads=[window // 2] * 4,
+                group=groups,
+            )
+        )
+        nodes.append(helper.make_node("Relu", [name], [f"r{len(nodes)}"]))
+        return nodes[-1].output[0]
+
+    x = conv("x", 3, 32, 7, 2)
+    nodes.append(helper.make_node("MaxPool", [x], ["p"], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4))
+    a = conv("p", 32, 64, 1)
+    b = conv(a, 64, 64, 3)  # Winograd's
+    b = conv(b, 64, 64, 3, groups=64)
+    nodes.append(helper.make_node("Add", [a, b], ["s"]))
+    c = conv("s", 64, 40, 3, 2)
+    nodes.append(helper.make_node("GlobalAveragePool", [c], ["y"]))
+    values = [
+        helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, (batch, 3, height, width)),
+        helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None),
+    ]
+    graph = helper.make_graph(nodes, "network", values[:1], values[1:], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+
+
+def run(model, x, **options):
+    return tilewright.VirtualMachine(tilewright.compile(model, **options))["main"](x).numpy()
+
+
+# LLVM decides where a product and a sum become one instruction, which rounds once; without that plans differ in nothing
+EXACT = "llvm -fp-contract=off"
+
+
+def test_an_open_batch_gives_the_bits_of_a_fixed_one():
+    main = tilewright.VirtualMachine(tilewright.compile(network("n", 37, 51), EXACT))["main"]
+    random = np.random.default_rng(1)
+    for batch in (1, 2, 5, 8):
+        x = random.standard_normal((batch, 3, 37, 51)).astype("float32")
+        result = main(x).numpy()
+        np.testing.assert_array_equal(result, run(network(batch, 37, 51), x, target=EXACT))
+        for n in range(batch):  # an image alone and in a batch
+            np.testing.assert_array_equal(result[n : n + 1], main(x[n : n + 1]).numpy())
+    assert main(np.zeros((0, 3, 37, 51), "float32")).numpy().shape == (0, 40, 1, 1)
+
+
+@pytest.mark.parametrize("best_at", [None, {"h": 31}, {"h": 64, "w": 96, "n": 2}])
+def test_open_images_are_right_at_all_sizes(best_at):
+    """Whole tiles, tiles at the edge, and images smaller than a tile."""
+    main = tilewright.VirtualMachine(tilewright.compile(network("n", "h", "w"), best_at=best_at))["main"]
+    random = np.random.default_rng(2)
+    for shape in [(1, 32, 32), (2, 31, 64), (1, 7, 5), (3, 1, 1), (1, 127, 65), (1, 64, 96), (1, 8, 200)]:
+        x = random.standard_normal((shape[0], 3, *shape[1:])).astype("float32")
+        expected = run(network(shape[0], *shape[1:]), x)
+        # Winograd's tiles are chosen by the size, and round otherwise
+        np.testing.assert_allclose(main(x).numpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_kernels_have_the_sizes_of_their_images():
+    executable = tilewright.compile(network("n", "h", 48), best_at={"h": 96})
+    found = {
+        tuple(sorted((name, int(size)) for name, size in func.attrs["likely_sizes"].items()))
+        for func in executable.legalized.functions.values()
+        if isinstance(func, tir.PrimFunc)
+    }
+    assert found == {(("h", 96), ("n", 8))}
+    fixed = tilewright.compile(network(1, 32, 48))
+    assert "likely_sizes" not in fixed.legalized.script()
+
+
+def refused(**options):
+    with pytest.raises(UserError) as error:
+        tilewright.compile(network("n", "h", 48), **options)
+    return str(error.value)
+
+
+def test_names_and_numbers_that_there_are_not():
+    assert refused(best_at={"batch": 1}) == (
+        'error: best_at has "batch", which is no open dimension of the inputs\nhelp: open are h, n'
+    )
+    assert refused(best_at={"n": 0}) == 'error: best_at has 0 for "n", expected at least 1'
+    assert re.sub("^error: ", "", refused(best_at={"n": 1.5})) == (
+        "best_at has 'n': 1.5, expected a name and a whole number\nhelp: e.g. {\"batch\": 1}"
+    )
+    with pytest.raises(UserError) as error:
+        tilewright.compile(network(1, 32, 48), best_at={"n": 1})
+    assert (
+        str(error.value)
+        == 'error: best_at has "n", which is no open dimension of the inputs\nhelp: all are fixed'
+    )
+    loop_program = tilewright.script.parse("""
+@T.prim_func
+def main(A: T.Buffer((7,), "float32")):
+    A[0] = T.float32(0)
+""")
+    with pytest.raises(UserError) as error:
+        tilewright.compile(loop_program, best_at={"n": 1})
+    assert str(error.value) == "best_at= applies to graph functions; this module has only loop programs"

@@ -1,0 +1,132 @@
+#include "tilewright/lower/common/whole_tiles.h"
+
+#include <unordered_set>
+
+#include "tilewright/arith/analyzer.h"
+#include "tilewright/arith/iter_parse.h"
+#include "tilewright/ir/services.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/lower/common/num_nodes.h"
+#include "tilewright/tir/builder.h"
+#include "tilewright/tir/fresh.h"
+#include "tilewright/tir/uses.h"
+
+namespace tilewright::lower {
+namespace {
+
+// Bodies with more nodes than this are not copied.
+constexpr int64_t kMaxNodes = 4000;
+
+// A guard, and the condition under which it holds in all iterations of the loops inside.
+struct Guard {
+  PrimExpr condition, whole;
+};
+
+class GuardsOfTile {
+ public:
+  explicit GuardsOfTile(const For& loop) : loop_(loop) {
+    walk(
+        loop->body, [&](const ForNode* inner) { take(inner); },
+        [&](const LetStmtNode* let) { inside_.insert(let->var.get()); });
+    walk(loop->body, [&](const IfThenElseNode* branch) {
+      for (const PrimExpr& condition : arith::conjuncts(branch->condition)) add(condition);
+    });
+  }
+  const std::vector<Guard>& guards() const { return guards_; }
+
+ private:
+  void take(const ForNode* inner) {
+    inside_.insert(inner->loop_var.get());
+    int64_t min, extent;
+    const bool is_written_out =
+        inner->for_kind == ForKind::kUnrolled || inner->for_kind == ForKind::kVectorized;
+    if (is_written_out && as_const_int(inner->min, &min) && as_const_int(inner->extent, &extent) &&
+        extent > 0)
+      tile_.emplace(inner->loop_var.get(), make_range(inner->min, inner->extent));
+  }
+
+  void add(const PrimExpr& condition) {
+    std::vector<const VarNode*> tile;
+    bool is_ours = false, is_free = true;
+    walk(condition, [&](const VarNode* var) {
+      is_ours |= var == loop_->loop_var.get();
+      if (tile_.contains(var))
+        tile.push_back(var);
+      else
+        is_free &= !inside_.contains(var);
+    });
+    walk(condition, [&](const BufferLoadNode*) { is_free = false; });
+    if (!is_ours || !is_free || tile.empty() || is_known(condition)) return;
+    if (const PrimExpr whole = whole_condition(condition, tile)) guards_.push_back({condition, whole});
+  }
+
+  bool is_known(const PrimExpr& condition) const {
+    return std::any_of(guards_.begin(), guards_.end(),
+                       [&](const Guard& guard) { return ir::structural_equal(guard.condition, condition); });
+  }
+
+  // The condition in that corner of the tile where it is hardest; null if no corner is.
+  PrimExpr whole_condition(const PrimExpr& condition, const std::vector<const VarNode*>& tile) const {
+    PrimExpr whole = condition;
+    for (const VarNode* var : tile) {
+      if (!uses(whole, var)) continue;
+      const Range range = tile_.at(var);
+      PrimExpr found;
+      for (const PrimExpr& corner : {PrimExpr(range->min + range->extent - 1), range->min}) {
+        const PrimExpr there = arith::simplify(ir::substitute(whole, {{var, corner}}));
+        arith::Analyzer analyzer;
+        analyzer.bind(Var(var), range);
+        analyzer.require(there);
+        if (!analyzer.can_prove(whole)) continue;
+        found = there;
+        break;
+      }
+      if (!found) return nullptr;
+      whole = found;
+    }
+    return whole;
+  }
+
+  const For& loop_;
+  std::unordered_set<const Object*> inside_;        // variables
+  std::unordered_map<const VarNode*, Range> tile_;  // of loops that are written out or vectors
+  std::vector<Guard> guards_;
+};
+
+// `body` where `guards` hold.
+Stmt without_guards(const Stmt& body, const std::vector<Guard>& guards) {
+  const auto holds = [&](const PrimExpr& condition) {
+    return std::any_of(guards.begin(), guards.end(),
+                       [&](const Guard& guard) { return ir::structural_equal(guard.condition, condition); });
+  };
+  return rewrite(body, [&](auto& self, const IfThenElseNode* node) -> Stmt {
+    const IfThenElse branch = self.children(node);
+    PrimExpr left = bool_imm(true);
+    for (const PrimExpr& condition : arith::conjuncts(branch->condition)) {
+      if (!holds(condition)) left = logical_and(left, condition);
+    }
+    if (is_one(left)) return branch->then_case;
+    return with(branch, [&](IfThenElseNode& changed) { changed.condition = left; });
+  });
+}
+
+}  // namespace
+
+For branch_on_whole_tiles(const For& loop) {
+  const GuardsOfTile found(loop);
+  if (found.guards().empty() || num_nodes(loop->body) > kMaxNodes) return loop;
+  PrimExpr is_whole = bool_imm(true);
+  std::vector<PrimExpr> wholes;
+  for (const Guard& guard : found.guards()) {
+    const auto is_same = [&](const PrimExpr& other) { return ir::structural_equal(other, guard.whole); };
+    if (std::any_of(wholes.begin(), wholes.end(), is_same)) continue;
+    wholes.push_back(guard.whole);
+    is_whole = logical_and(is_whole, guard.whole);
+  }
+  const Stmt whole = without_guards(loop->body, found.guards());
+  return with(loop, [&](ForNode& changed) {
+    changed.body = IfThenElseNode::make(is_whole, whole, fresh_copy(loop->body));
+  });
+}
+
+}  // namespace tilewright::lower
