@@ -318,5 +318,58 @@ TEST(PartitionLoops, PartsOfOtherVariablesAndOpenGuardsStay) {
   )");
 }
 
+TEST(PartitionLoops, LastTileOfAnOpenNumberOfRowsIsWrittenForEachNumber) {
+  check_pass(partition, R"(
+    @T.prim_func
+    def main(B: T.Buffer((64,), "float32"), n: T.int32):
+        for i in range((n + 2) // 3):
+            for j in T.unroll(3):
+                if i * 3 + j < n:
+                    B[i * 3 + j] = T.float32(1)
+  )",
+             R"(
+    @T.prim_func
+    def main(B: T.Buffer((64,), "float32"), n: T.int32):
+        for i in range(n // 3):
+            for j in T.unroll(3):
+                B[i * 3 + j] = T.float32(1)
+        rest: T.int32 = n % 3
+        if rest == 1:
+            for j in T.unroll(3):
+                if j < 1:
+                    B[n // 3 * 3 + j] = T.float32(1)
+        else:
+            if rest == 2:
+                for j in T.unroll(3):
+                    if j < 2:
+                        B[n // 3 * 3 + j] = T.float32(1)
+  )");
+}
+
+TEST(PartitionLoops, LastTileOfOpenLanesHasGuards) {
+  check_pass(partition, R"(
+    @T.prim_func
+    def main(B: T.Buffer((64,), "float32"), n: T.int32):
+        for i in T.parallel((n + 7) // 8):
+            for j in T.vectorized(8):
+                if i * 8 + j < n:
+                    B[i * 8 + j] = T.float32(1)
+  )",
+             R"(
+    @T.prim_func
+    def main(B: T.Buffer((64,), "float32"), n: T.int32):
+        for i in T.parallel((n + 7) // 8):
+            if i < n // 8:
+                for j in T.vectorized(8):
+                    B[i * 8 + j] = T.float32(1)
+            else:
+                rest: T.int32 = n % 8
+                if 0 < rest:
+                    for j in T.vectorized(8):
+                        if j < rest:
+                            B[n // 8 * 8 + j] = T.float32(1)
+  )");
+}
+
 }  // namespace
 }  // namespace tilewright::lower

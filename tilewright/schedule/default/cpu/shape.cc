@@ -17,10 +17,7 @@
 #include "tilewright/tir/uses.h"
 
 namespace tilewright::schedule {
-namespace {
 
-// Panels of columns, [axis // width, ..., axis % width]: the next element is the next one in memory within a
-// panel.  Where a vector reaches over a panel's end it is gathered.
 bool is_in_panels(const Buffer& buffer, const std::vector<PrimExpr>& indices, const Var& axis) {
   const size_t last = last_dimension(buffer);
   const auto* lane = last < indices.size() ? indices[last].as<FloorModNode>() : nullptr;
@@ -34,8 +31,6 @@ bool is_in_panels(const Buffer& buffer, const std::vector<PrimExpr>& indices, co
   }
   return num_panels == 1;
 }
-
-}  // namespace
 
 PrimExpr step_along(const PrimExpr& index, const Var& axis) {
   return arith::simplify(substitute(index, {{axis.get(), axis + 1}}) - index);
@@ -120,9 +115,10 @@ std::optional<int64_t> stride_bytes(const BlockShape& shape, const BufferLoadNod
   const Var& var = shape.block->iter_vars[axis]->var;
   int64_t bytes = 0, size = load->dtype.num_bytes();
   for (size_t dim = load->indices.size(); dim-- > 0;) {
-    int64_t step, extent;
+    int64_t step, extent = 1;
+    const bool is_outermost = dim == 0;  // whose extent counts for no distance
     if (!as_const_int(step_along(load->indices[dim], var), &step) ||
-        !as_const_int(load->buffer->shape[dim], &extent))
+        (!is_outermost && !as_const_int(load->buffer->shape[dim], &extent)))
       return std::nullopt;
     if (const auto& strides = load->buffer->strides; !strides.empty()) {  // a view of a part
       if (!as_const_int(strides[dim], &extent)) return std::nullopt;

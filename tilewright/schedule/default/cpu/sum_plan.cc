@@ -202,6 +202,17 @@ std::optional<size_t> axis_of_parts(const BlockShape& sum, const SumPlan& plan,
   return std::nullopt;
 }
 
+// The innermost step along which vectors move: parts of their elements are inside of it.
+std::optional<size_t> axis_to_fetch(const BlockShape& sum, const SumPlan& plan,
+                                    const std::vector<const BufferLoadNode*>& vectors) {
+  const auto moves = [&](size_t axis) {
+    return std::any_of(vectors.begin(), vectors.end(),
+                       [&](const BufferLoadNode* load) { return along(sum, load, axis) != Along::kStays; });
+  };
+  const auto found = std::find_if(plan.steps.rbegin(), plan.steps.rend(), moves);
+  return found == plan.steps.rend() ? std::nullopt : std::optional(*found);
+}
+
 // The axis of the vectors.
 OrReason<size_t> column_axis(const BlockShape& sum) {
   if (sum.output()->dtype.is_bool()) return Reason(Reason::kForm, "{} is of bool", sum.output()->name);
@@ -246,6 +257,7 @@ OrReason<SumPlan> plan_sum(const BlockShape& sum, const Features& features, bool
   // weights of groups have the same tile before and after they are packed
   choose_tile(sum, vectors, lanes, features, is_packing_free || outer_axis, plan);
   plan.steps = step_order(sum, plan, vectors);
+  plan.fetched = axis_to_fetch(sum, plan, vectors);
   plan.unrolled = axis_of_parts(sum, plan, vectors);
   if (!plan.unrolled && (plan.unrolled = axis_of_windows(sum, plan, vectors)))
     plan.keeps_loops = needs_loops(sum, plan, vectors, features);

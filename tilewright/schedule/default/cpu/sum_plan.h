@@ -43,6 +43,7 @@ struct SumPlan {
   std::optional<NextPanel> next_panel;     // each iteration over a panel fetches a part of the next one
   OrReason<DotSum> dot;                    // groups are added by an instruction; or why not
   std::optional<size_t> unrolled;          // a short step along which vectors stay: parts of elements
+  std::optional<size_t> fetched;           // the innermost step along which vectors that are fetched move
   bool keeps_loops = false;                // of other steps: written out, all would need too many registers
   /// Whole tiles are multiplied by one instruction, in tile registers; or why not.
   OrReason<MatrixTile> matrix = Reason(Reason::kOther, "no instruction adds its products by groups");

@@ -6,11 +6,6 @@
 namespace tilewright::schedule {
 namespace {
 
-// The extent of `axis`; if that is unknown, as many rows as a tile takes.
-int64_t num_rows(const BlockShape& sum, size_t axis) {
-  return sum.extent(axis) ? sum.extent(axis) : kTileCosts.open_rows;
-}
-
 // Where each row has vectors of its own, as in pooling by two, a tile is one row of neighbours in memory:
 // nothing is gained by others, whose lines lie apart.
 std::optional<RegisterTile> tile_of_neighbours(const BlockShape& sum, const SumPlan& plan,
@@ -140,6 +135,10 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
   TileLoads loads = loads_of(sum, plan, vectors, with_lanes, is_packing_free);
   loads.window = size_of_windows(sum, plan, vectors);
   loads.is_far = are_panels_far(sum, vectors, plan, features);
+  // what lies in panels has the tile that it was packed for
+  is_packing_free |= !plan.dot && std::any_of(vectors.begin(), vectors.end(), [&](const auto* load) {
+    return is_in_panels(load->buffer, load->indices, sum.block->iter_vars[plan.column]->var);
+  });
   if (!is_packing_free) {
     loads.far_pieces = std::count_if(vectors.begin(), vectors.end(), [&](const auto* load) {
       const bool is_shared = !plan.row || along(sum, load, *plan.row) == Along::kStays;
@@ -147,7 +146,7 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
     });
   }
   const bool is_whole = static_cast<bool>(plan.dot);  // dot products have no masks
-  const int64_t row_extent = plan.row ? num_rows(sum, *plan.row) : 1,
+  const int64_t row_extent = plan.row ? sum.likely_extent(*plan.row) : 1,
                 columns = sum.likely_extent(plan.column);
   int64_t rows = row_extent, row_step = 1;
   if (takes_rows_whole(sum, plan, row_extent, loads.is_far, features)) {
