@@ -41,7 +41,11 @@ def compiled(bits, rows, num_threads):
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=9)
     onnx.checker.check_model(model)
-    return tw.compile(model, target=f"llvm -num-cores={num_threads}")
+    # weights of any size are kept as integers
+    with tw.transform.PassContext(config={"fuse_dequantize_matmul.min_bytes": 1}):
+        executable = tw.compile(model, target=f"llvm -num-cores={num_threads}")
+    assert ("dequantize_matmul" in executable.schedules) == (bits < 32)
+    return executable
 
 
 def product(executable, x):

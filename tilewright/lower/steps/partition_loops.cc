@@ -177,8 +177,8 @@ extern constinit const StepInfo partition_loops_info = {
     .name = "partition_loops",
     .doc =
         "guards that only the last iterations need have left the others, also where they are "
-        "of a remainder or quotient of a fused loop's variable; the last tile of an open number of rows "
-        "stands once for each number that it may have",
+        "of a remainder or quotient of a fused loop's variable; sums of an open number of rows have "
+        "none, and small last tiles",
     .without = kBlocks,
     .run = without_options<partition_loops>,
 };

@@ -20,6 +20,7 @@ struct TileLoads {
   int64_t own_vectors = 0;       // of them: each row has others
   int64_t window = 1;            // steps that are written out, whose vectors are in registers together
   int64_t misaligned = 0;        // of them: rows lie so that many vectors reach over two lines
+  int64_t conversions = 0;       // instructions that make factors of the vectors of a column: numbers of bits
   int64_t rows = 0;              // scalars for each row
   bool is_far = false;           // vectors come from far memory for each row of tiles
   int64_t steps = 1;             // of a sum, each of which reads other vectors: together a panel

@@ -239,6 +239,7 @@ Reason why_no_copy(const BlockShape& sum, const SumPlan& plan) {
 OrReason<SumPlan> plan_sum(const BlockShape& sum, const Features& features, bool is_packing_free,
                            std::optional<size_t> outer_axis) {
   SumPlan plan;
+  plan.groups = outer_axis;
   const OrReason<size_t> column = column_axis(sum);
   if (!column) return column.reason();
   plan.column = *column;

@@ -29,6 +29,7 @@ struct SumPlan {
   size_t column = 0;                 // axis of the vectors
   std::optional<size_t> row;         // axis along which vectors are reused
   std::optional<size_t> outer_row;   // another one, if the first is short: then a tile takes all of `row`
+  std::optional<size_t> groups;      // whose values a tile computes one after the other, as terms of one sum
   RegisterTile tile;                 // of matrix tiles: a block of sums in memory
   bool has_masks = true;             // columns that fill no vector are one with a mask
   int64_t rows = 1, outer_rows = 1;  // along both axes; their product is tile.rows

@@ -1,7 +1,9 @@
 // Plan of a sum, part register tile: counts the loads of one step and lets register_tile.h choose by them.
 #include <numeric>
 
+#include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/cpu/sum_plan.h"
+#include "tilewright/tir/op.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -77,6 +79,32 @@ bool is_misaligned(const BlockShape& sum, const BufferLoadNode* load, int64_t ve
   return false;
 }
 
+// True of vectors of integers whose products are added as floats.
+bool has_integers(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors) {
+  return sum.output()->dtype.is_float() &&
+         std::any_of(vectors.begin(), vectors.end(), [](const BufferLoadNode* load) {
+           return load->dtype.is_int() || load->dtype.is_uint();
+         });
+}
+
+// The instructions that make factors of integers: the operations on vectors alone.
+int64_t num_conversions(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors) {
+  if (!has_integers(sum, vectors)) return 0;
+  const auto is_vector = [&](const BufferLoadNode* load) {
+    return std::find(vectors.begin(), vectors.end(), load) != vectors.end();
+  };
+  int64_t count = 0;
+  ir::walk(sum.store->value, [&](const PrimExprNode* node) {
+    const PrimExpr expr(node);
+    bool has_vectors = false, has_others = false;
+    ir::walk(expr, [&](const BufferLoadNode* load) { (is_vector(load) ? has_vectors : has_others) = true; });
+    const bool is_operation =
+        !expr.as<BufferLoadNode>() && !is_call_of(expr.as<CallNode>(), "tir.reinterpret");
+    count += is_operation && has_vectors && !has_others;
+  });
+  return count;
+}
+
 // How many vectors a column of vectors, and how many scalars a row needs in one step.
 TileLoads loads_of(const BlockShape& sum, const SumPlan& plan,
                    const std::vector<const BufferLoadNode*>& vectors, const Features& features,
@@ -104,9 +132,9 @@ TileLoads loads_of(const BlockShape& sum, const SumPlan& plan,
 
 // Numbers that are taken out of words need the word, what is left of it, and a mask.
 int64_t num_reserved_registers(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors) {
-  const bool has_words = sum.output()->dtype.is_float() &&
+  const bool has_words = has_integers(sum, vectors) &&
                          std::any_of(vectors.begin(), vectors.end(), [](const BufferLoadNode* load) {
-                           return (load->dtype.is_int() || load->dtype.is_uint()) && load->dtype.bits == 32;
+                           return !load->dtype.is_float() && load->dtype.bits == 32;
                          });
   return has_words ? 2 : 0;
 }
@@ -134,6 +162,8 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
   if (plan.matrix) return;
   TileLoads loads = loads_of(sum, plan, vectors, with_lanes, is_packing_free);
   loads.window = size_of_windows(sum, plan, vectors);
+  loads.conversions = num_conversions(sum, vectors);
+  if (plan.groups) loads.steps = product(loads.steps, sum.likely_extent(*plan.groups));
   loads.is_far = are_panels_far(sum, vectors, plan, features);
   // what lies in panels has the tile that it was packed for
   is_packing_free |= !plan.dot && std::any_of(vectors.begin(), vectors.end(), [&](const auto* load) {
