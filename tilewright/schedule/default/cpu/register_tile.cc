@@ -98,7 +98,8 @@ RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t
   const int64_t num_vectors = ceil_div(num_columns, best.lanes);
   double best_time = 0;
   for (int64_t vectors = 1; vectors <= std::min<int64_t>(num_vectors, 8); ++vectors) {
-    if (is_whole && num_vectors % vectors != 0) continue;
+    if ((is_whole && num_vectors % vectors != 0) || vectors < std::min(loads.least_vectors, num_vectors))
+      continue;
     for (int64_t rows = row_step; rows <= std::min<int64_t>(num_rows, 16); rows += row_step) {
       // sums, the vectors of steps that are taken together, and one scalar spread over a vector, or two with
       // lanes

@@ -27,6 +27,7 @@ struct TileLoads {
   int64_t kept_rows = kAllRows;  // whose lines L1 keeps while a larger panel passes by
   int64_t far_pieces = 0;        // of rows that lie in far memory, where a tile takes a part of them
   bool is_read_again = false;    // even if a tile takes all rows: by those of other axes
+  int64_t least_vectors = 1;     // of a tile, if there are as many columns
   static constexpr int64_t kAllRows = std::numeric_limits<int64_t>::max();
 };
 

@@ -105,6 +105,17 @@ int64_t num_conversions(const BlockShape& sum, const std::vector<const BufferLoa
   return count;
 }
 
+// The least vectors of a tile.  Converting takes so long that about one multiply-add starts in a cycle: an open
+// number of rows may be 1, and sums of one row do not wait for each other if they are as many as one takes
+// cycles.  Unless registers then hold few rows.
+int64_t least_vectors_of(const BlockShape& sum, const SumPlan& plan, const TileLoads& loads,
+                         const Features& features) {
+  const int64_t latency = features.rates.fma_latency;
+  const bool is_open = plan.row && sum.extent(*plan.row) == 0,
+             has_room = latency * (latency + 2) <= features.num_vector_registers;
+  return loads.conversions > 0 && is_open && has_room ? latency : 1;
+}
+
 // How many vectors a column of vectors, and how many scalars a row needs in one step.
 TileLoads loads_of(const BlockShape& sum, const SumPlan& plan,
                    const std::vector<const BufferLoadNode*>& vectors, const Features& features,
@@ -163,6 +174,7 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
   TileLoads loads = loads_of(sum, plan, vectors, with_lanes, is_packing_free);
   loads.window = size_of_windows(sum, plan, vectors);
   loads.conversions = num_conversions(sum, vectors);
+  loads.least_vectors = least_vectors_of(sum, plan, loads, with_lanes);
   if (plan.groups) loads.steps = product(loads.steps, sum.likely_extent(*plan.groups));
   loads.is_far = are_panels_far(sum, vectors, plan, features);
   // what lies in panels has the tile that it was packed for
