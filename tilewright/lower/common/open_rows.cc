@@ -8,6 +8,7 @@
 #include "tilewright/lower/common/num_nodes.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/fresh.h"
+#include "tilewright/tir/loop_hints.h"
 #include "tilewright/tir/uses.h"
 
 namespace tilewright::lower {
@@ -97,7 +98,14 @@ class Tiles {
   /// The body for the first `rows` of a tile; nothing if rows are read in a way that is not known.
   std::optional<Stmt> of(int64_t rows) {
     is_known_ = true;
-    const Stmt body = ir::rewrite(loop_->body, [&](auto& self, const IfThenElseNode* node) -> Stmt {
+    const auto fetching = [&](auto& self, const ForNode* node) -> Stmt {
+      const Stmt changed = self.children(node);
+      const int64_t ahead = node->annotations.get_int(kPrefetchAheadOfFew, 0);
+      if (rows == guards_.rows || ahead == 0) return changed;
+      return with(changed.as<ForNode>(),
+                  [&](ForNode& loop) { loop.annotations.set(std::string(kPrefetchAhead), imm(ahead)); });
+    };
+    const auto guarding = [&](auto& self, const IfThenElseNode* node) -> Stmt {
       PrimExpr row;
       for (const PrimExpr& condition : arith::conjuncts(node->condition)) row = row ? row : row_of(condition);
       if (!row) return self.children(node);
@@ -107,7 +115,8 @@ class Tiles {
           is_free ? without_guard(node->condition, is_in_tile) : logical_and(is_in_tile, node->condition);
       const Stmt inside = is_free ? from_last(node->then_case, row) : self(node->then_case);
       return IfThenElseNode::make(condition, inside, node->else_case ? self(node->else_case) : Stmt());
-    });
+    };
+    const Stmt body = ir::rewrite(loop_->body, guarding, fetching);
     return is_known_ ? std::optional(body) : std::nullopt;
   }
 

@@ -281,6 +281,9 @@ OrReason<SumPlan> plan_sum(const BlockShape& sum, const Features& features, bool
   for (const BufferLoadNode* load : vectors)
     plan.fetch_ahead =
         prefetch_at(std::max(plan.fetch_ahead.distance, fetch_ahead_of(sum, load, plan, features)), features);
+  // few rows read so fast that the processor sees their stream; beyond its page it would be another one
+  if (plan.row && sum.extent(*plan.row) == 0 && plan.fetch_ahead.distance >= features.page_bytes)
+    plan.few_ahead = features.page_bytes / 2;
   if (vectors.size() == 1) plan.next_panel = next_panel_of(sum, vectors[0], plan, features);
   return plan;
 }

@@ -41,6 +41,7 @@ struct SumPlan {
   const BufferLoadNode* spread = nullptr;  // the one whose rows would push each other out of the cache
   int64_t copied_panels = 1;               // that are copied together, before rows pass by
   Prefetch fetch_ahead = {};               // of vectors that do not come from L1
+  int64_t few_ahead = 0;                   // bytes, of the last rows of an open number; 0: as all others
   std::optional<NextPanel> next_panel;     // each iteration over a panel fetches a part of the next one
   OrReason<DotSum> dot;                    // groups are added by an instruction; or why not
   std::optional<size_t> unrolled;          // a short step along which vectors stay: parts of elements

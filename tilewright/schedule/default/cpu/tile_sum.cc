@@ -181,6 +181,7 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
     steps::annotate(sch, last, kPanelRow, imm(plan.next_panel->row_bytes));
   }
   fetch_ahead(sch, fetched.value_or(last), plan.fetch_ahead);
+  if (plan.few_ahead > 0) steps::annotate(sch, *fetched, kPrefetchAheadOfFew, imm(plan.few_ahead));
   if (!group) return expand(sch, tile);
   for (size_t n = 0; n + 1 < tile.size(); ++n) steps::unroll(sch, tile[n]);
 }
