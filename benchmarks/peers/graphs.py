@@ -24,8 +24,14 @@ FUNCTIONS = {
 OPSET = 20
 
 
-def graph_of(name: str, arrays: list[np.ndarray], has_weights: bool) -> onnx.ModelProto | None:
-    """Inputs a, b and c, or b as a constant (has_weights); None for a function that has no graph."""
+def shape_in_graph(array: np.ndarray, case: dict) -> list[int | str]:
+    """The array's shape, with an open number of rows if the case asks for it."""
+    return ["n", *array.shape[1:]] if case.get("open_rows") else list(array.shape)
+
+
+def graph_of(name: str, arrays: list[np.ndarray], case: dict) -> onnx.ModelProto | None:
+    """Inputs a, b and c, or b as a constant where the case has weights; None for a function that has no graph."""
+    has_weights = case.get("weights", False)
     if name not in FUNCTIONS:
         return None
     nodes, last = [], ""
@@ -35,7 +41,7 @@ def graph_of(name: str, arrays: list[np.ndarray], has_weights: bool) -> onnx.Mod
         last = f"value{len(nodes)}"
         nodes.append(helper.make_node("MatMulInteger" if is_int8 else operator, inputs, [last], **attributes))
     values = [
-        helper.make_tensor_value_info(letter, DTYPES[str(array.dtype)], array.shape)
+        helper.make_tensor_value_info(letter, DTYPES[str(array.dtype)], shape_in_graph(array, case))
         for letter, array in zip("abc", arrays, strict=False)
     ]
     weights = [numpy_helper.from_array(arrays[1], "b")] if has_weights else []
@@ -50,7 +56,7 @@ def graph_of(name: str, arrays: list[np.ndarray], has_weights: bool) -> onnx.Mod
 def run_function(runner, name: str, arrays: list[np.ndarray], case: dict):
     """Calls `runner` with the graph of a function case and its inputs; None for a function that has no graph."""
     has_weights = case.get("weights", False)
-    graph = graph_of(name, arrays, has_weights)
+    graph = graph_of(name, arrays, case)
     return graph and runner(graph, dict(zip("abc", arrays[:1] if has_weights else arrays, strict=False)))
 
 
@@ -82,7 +88,7 @@ def run_rounded(runner, arrays: list[np.ndarray], case: dict):
         bits=bits,
         block_size=BLOCK,
     )
-    value = helper.make_tensor_value_info("a", TensorProto.FLOAT, a.shape)
+    value = helper.make_tensor_value_info("a", TensorProto.FLOAT, shape_in_graph(a, case))
     output = helper.make_tensor_value_info("y", TensorProto.FLOAT, [None, None])
     weights = [numpy_helper.from_array(packed, "b"), numpy_helper.from_array(scale.T.copy(), "scale")]
     graph = helper.make_graph([node], "mm", [value], [output], weights)

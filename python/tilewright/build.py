@@ -66,7 +66,9 @@ def build_graph(
         mod = BindParams("main", params)(mod)
     from .frontend.onnx import fixed_dims
 
-    return _built(unwrapped(mod), target, precision, weights, check_bounds, best_at=fixed_dims(best_at, "best_at"))
+    return _built(
+        unwrapped(mod), target, precision, weights, check_bounds, best_at=fixed_dims(best_at, "best_at")
+    )
 
 
 def _built(source, target, precision, weights, check_bounds, shapes=None, best_at=None):
@@ -129,7 +131,15 @@ def compile(
         from .frontend.onnx import fixed_dims, from_onnx, path_or_bytes
 
         if not params:
-            return _built(path_or_bytes(source), target, precision, weights, check_bounds, fixed_dims(shapes), fixed_dims(best_at, "best_at"))
+            return _built(
+                path_or_bytes(source),
+                target,
+                precision,
+                weights,
+                check_bounds,
+                fixed_dims(shapes),
+                fixed_dims(best_at, "best_at"),
+            )
         source = from_onnx(source, shapes)
         shapes = None
     if isinstance(source, _Function):
@@ -148,23 +158,21 @@ def compile(
     has_graph = any(isinstance(func, _Function) for func in source.functions.values())
     if has_graph:
         return build_graph(
-<<<<<<< HEAD
-            source, target, params, precision=precision, weights=weights, check_bounds=check_bounds
+            source,
+            target,
+            params,
+            precision=precision,
+            weights=weights,
+            check_bounds=check_bounds,
+            best_at=best_at,
         )
     _require_policies(precision, weights)
     if precision not in (None, "exact"):
         raise UserError(
             "precision= applies to graph functions; this module has only loop programs\nhelp: write the casts into them"
         )
-=======
-            source, target, params, precision=precision, weights=weights, check_bounds=check_bounds, best_at=best_at
-        )
-    _require_policies(precision, weights)
-    if precision not in (None, "exact"):
-        raise UserError("precision= applies to graph functions; this module has only loop programs\nhelp: write the casts into them")
     if best_at:
         raise UserError("best_at= applies to graph functions; this module has only loop programs")
->>>>>>> lead
     if weights not in (None, "float32"):
         raise UserError(
             "weights= applies to graph functions; this module has only loop programs\nhelp: write the casts into them"

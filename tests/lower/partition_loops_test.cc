@@ -318,5 +318,76 @@ TEST(PartitionLoops, PartsOfOtherVariablesAndOpenGuardsStay) {
   )");
 }
 
+TEST(PartitionLoops, SumsOfAnOpenNumberOfRowsHaveNoGuards) {
+  check_pass(partition, R"(
+    @T.prim_func
+    def main(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32"), n: T.int32):
+        for i in range((n + 3) // 4):
+            S = T.decl_buffer((4,), "float32", scope="local")
+            for j in T.unroll(4):
+                if i * 4 + j < n:
+                    S[j] = A[i * 4 + j]
+            for j in T.unroll(4):
+                if i * 4 + j < n:
+                    B[i * 4 + j] = S[j]
+  )",
+             R"(
+    @T.prim_func
+    def main(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32"), n: T.int32):
+        num_tiles: T.int32 = (n + 1) // 4
+        for i in range(num_tiles):
+            S = T.decl_buffer((4,), scope="local")
+            for j in T.unroll(4):
+                S[j] = A[T.min(i * 4 + j, n - 1)]
+            for j in T.unroll(4):
+                if i * 4 + j < n:
+                    B[i * 4 + j] = S[j]
+        rest: T.int32 = n - num_tiles * 4
+        if num_tiles * 4 < n:
+            if rest < 2:
+                S = T.decl_buffer((4,), scope="local")
+                for j in T.unroll(4):
+                    if j < 1:
+                        S[0] = A[n - 1]
+                for j in T.unroll(4):
+                    if j < 1:
+                        B[num_tiles * 4] = S[0]
+            else:
+                S = T.decl_buffer((4,), scope="local")
+                for j in T.unroll(4):
+                    if j < 2:
+                        S[j] = A[num_tiles * 4 + j]
+                for j in T.unroll(4):
+                    if j < 2:
+                        B[num_tiles * 4 + j] = S[j]
+  )");
+}
+
+TEST(PartitionLoops, OpenLanesKeepTheirGuards) {
+  check_unchanged("partition_loops", R"(
+    @T.prim_func
+    def main(B: T.Buffer((64,), "float32"), n: T.int32):
+        for i in T.parallel((n + 7) // 8):
+            for j in T.vectorized(8):
+                if i * 8 + j < n:
+                    B[i * 8 + j] = T.float32(1)
+  )");
+}
+
+TEST(PartitionLoops, RowsThatAreReadInAnotherWayKeepTheirGuards) {
+  check_unchanged("partition_loops", R"(
+    @T.prim_func
+    def main(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32"), n: T.int32):
+        for i in range((n + 2) // 3):
+            S = T.decl_buffer((3,), "float32", scope="local")
+            for j in T.unroll(3):
+                if i * 3 + j < n:
+                    S[j] = A[63 - i * 3 - j]
+            for j in T.unroll(3):
+                if i * 3 + j < n:
+                    B[i * 3 + j] = S[j]
+  )");
+}
+
 }  // namespace
 }  // namespace tilewright::lower

@@ -19,6 +19,9 @@ inline constexpr std::string_view kPrefetchAhead = "prefetch_ahead";
 /// With kPrefetchAhead: 1 or 2, the cache level nearest to the core that the lines are
 /// fetched into; default 1.
 inline constexpr std::string_view kPrefetchLevel = "prefetch_level";
+/// With kPrefetchAhead: the distance in the small tiles that lowering makes of the last of an open number of
+/// rows (lower/common/open_rows.h).
+inline constexpr std::string_view kPrefetchAheadOfFew = "prefetch_ahead_of_few";
 
 /// The prefetch distance in bytes of the lines that the loop writes one after the other; they are fetched for
 /// writing.

@@ -120,12 +120,12 @@ def test_an_open_extent():
 @T.prim_func
 def main(a: T.handle, b: T.handle):
     n = T.int32()
-    A = T.match_buffer(a, (n, 3))
+    A = T.match_buffer(a, (n, 3, n))
     B = T.match_buffer(b, (3, n))
     for i, j in T.grid(3, n):
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
-            B[vi, vj] = A[vj, vi] * T.float32(2)
+            B[vi, vj] = A[vj, vi, 0] * T.float32(2)
 """)
     assert rejections(program) == [
         (

@@ -103,6 +103,7 @@ class FunctionEmitter {
   /// The same, in 64 bits.
   llvm::Value* emit_offset(const PrimExpr& expr);
   llvm::Value* emit_binary(const BinaryOpNode* node);
+  llvm::Value* emit_scaled_sum(const BinaryOpNode* add);
   llvm::Value* emit_division(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_floor_division(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_float_remainder(llvm::Value* a, llvm::Value* b);

@@ -7,13 +7,15 @@
 // guards bound a remainder or quotient of its variable, as guards of fused loops do:
 //   for f in range(32): for j in unroll(8): if f % 16 * 8 + j < 127: g(f, j)
 //   ->  for f in range(32): q = f % 16; if q < 15: ... else: ...
-// Whole tiles of a loop of unknown extent are told from others by a branch inside of it (whole_tiles.h).
+// Loops over tiles of rows whose number is open are split by common/open_rows.h; where it does not know how rows
+// are read, or the loop is parallel, a branch inside tells whole tiles from others (common/whole_tiles.h).
 #include "tilewright/arith/int_set.h"
 #include "tilewright/arith/iter_parse.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/common/join_sequences.h"
 #include "tilewright/lower/common/num_nodes.h"
+#include "tilewright/lower/common/open_rows.h"
 #include "tilewright/lower/common/whole_tiles.h"
 #include "tilewright/lower/step.h"
 #include "tilewright/tir/builder.h"
@@ -147,7 +149,10 @@ Stmt partition(const For& loop) {
   int64_t extent, min;
   const bool is_candidate = loop->for_kind == ForKind::kSerial || loop->for_kind == ForKind::kParallel;
   if (!is_candidate || !as_const_int(loop->min, &min)) return loop;
-  if (!as_const_int(loop->extent, &extent)) return branch_on_whole_tiles(loop);
+  if (!as_const_int(loop->extent, &extent)) {
+    const Stmt split = split_open_rows(loop);
+    return split == loop ? branch_on_whole_tiles(loop) : split;
+  }
   arith::Analyzer analyzer;
   const auto count = GuardFinder(loop->loop_var, min, extent, analyzer).num_unguarded(loop->body);
   if (!count) return partition_by_parts(loop, extent, analyzer);
@@ -177,7 +182,8 @@ extern constinit const StepInfo partition_loops_info = {
     .name = "partition_loops",
     .doc =
         "guards that only the last iterations need have left the others, also where they are "
-        "of a remainder or quotient of a fused loop's variable",
+        "of a remainder or quotient of a fused loop's variable; sums of an open number of rows have "
+        "none, and small last tiles",
     .without = kBlocks,
     .run = without_options<partition_loops>,
 };

@@ -20,7 +20,8 @@ PanelBytes panel_bytes(const BlockShape& sum, const BufferLoadNode* load, const 
   const int64_t row = plan.panel_width() * load->dtype.num_bytes();
   int64_t num_rows = 1;
   for (size_t axis : plan.steps) {
-    if (!is_spatial(sum, axis)) num_rows = product(num_rows, sum.likely_extent(axis));
+    if (!is_spatial(sum, axis) && along(sum, load, axis) != Along::kStays)
+      num_rows = product(num_rows, sum.likely_extent(axis));
   }
   return {row, product(num_rows, row)};
 }
@@ -119,12 +120,14 @@ bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const S
 // they come from memory, so that arithmetic waits for it, and each is used by few tiles.
 int64_t fetch_ahead_of(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
                        const Features& features) {
-  if (plan.matrix || plan.steps.empty()) return 0;
+  if (plan.matrix || !plan.fetched) return 0;
   const bool is_packed = plan.packed && load->buffer == plan.packed->buffer;
   const PanelBytes bytes = panel_bytes(sum, load, plan);
-  if (!is_packed && stride_bytes(sum, load, plan.steps.back()) != bytes.row) return 0;
-  if (!is_packed && sum.num_bytes(load->buffer) > features.l2_bytes &&
-      num_uses(sum, load, plan) <= kTileCosts.fetched_uses)
+  if (!is_packed && stride_bytes(sum, load, *plan.fetched) != bytes.row) return 0;
+  // an open number of rows may be 1
+  const bool has_few_uses = num_uses(sum, load, plan) <= kTileCosts.fetched_uses ||
+                            (plan.row && sum.likely_extent(*plan.row, 0) == 0);
+  if (!is_packed && sum.num_bytes(load->buffer) > features.l2_bytes && has_few_uses)
     return features.far_fetch_bytes();
   return !plan.dot && bytes.all > features.l1_bytes / 2 ? features.near_fetch_bytes() : 0;
 }

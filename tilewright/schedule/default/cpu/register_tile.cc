@@ -20,8 +20,10 @@ double loads_time(int64_t rows, int64_t vectors, const TileLoads& loads, const F
          (kTileCosts.load_share * features.rates.loads_per_cycle);
 }
 
-double sums_time(int64_t rows, int64_t vectors, const Features& features) {
-  return static_cast<double>(rows * vectors) / features.rates.fma_per_cycle;
+// Conversions start beside multiply-adds, but every second one where a multiply-add could.
+double sums_time(int64_t rows, int64_t vectors, const TileLoads& loads, const Features& features) {
+  const double conversions = static_cast<double>(vectors * loads.conversions) / 2;
+  return (static_cast<double>(rows * vectors) + conversions) / features.rates.fma_per_cycle;
 }
 
 // True if the panel of a tile is more than L1 keeps beside rows and sums.
@@ -48,8 +50,8 @@ double waiting_time(int64_t rows, int64_t vectors, const TileLoads& loads, const
 double issue_time(int64_t rows, int64_t vectors, const TileLoads& loads, const Features& features) {
   constexpr int64_t kLoopInstructions = 2;  // a step, and a comparison with its jump
   const int64_t count = rows * vectors * features.rates.fma_instructions +
-                        vectors * (loads.vectors + (rows - 1) * loads.own_vectors) + rows * loads.rows +
-                        kLoopInstructions;
+                        vectors * (loads.vectors + (rows - 1) * loads.own_vectors) +
+                        vectors * loads.conversions + rows * loads.rows + kLoopInstructions;
   return static_cast<double>(count) / static_cast<double>(features.rates.issue_width);
 }
 
@@ -63,7 +65,7 @@ double pieces_time(int64_t vectors, const TileLoads& loads, const Features& feat
 // One step of one tile; none of an edge that is not there.
 double step_time(int64_t rows, int64_t vectors, const TileLoads& loads, const Features& features) {
   if (rows == 0 || vectors == 0) return 0;
-  return std::max({sums_time(rows, vectors, features), loads_time(rows, vectors, loads, features),
+  return std::max({sums_time(rows, vectors, loads, features), loads_time(rows, vectors, loads, features),
                    issue_time(rows, vectors, loads, features),
                    static_cast<double>(features.rates.fma_latency)}) +
          waiting_time(rows, vectors, loads, features);
@@ -96,7 +98,8 @@ RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t
   const int64_t num_vectors = ceil_div(num_columns, best.lanes);
   double best_time = 0;
   for (int64_t vectors = 1; vectors <= std::min<int64_t>(num_vectors, 8); ++vectors) {
-    if (is_whole && num_vectors % vectors != 0) continue;
+    if ((is_whole && num_vectors % vectors != 0) || vectors < std::min(loads.least_vectors, num_vectors))
+      continue;
     for (int64_t rows = row_step; rows <= std::min<int64_t>(num_rows, 16); rows += row_step) {
       // sums, the vectors of steps that are taken together, and one scalar spread over a vector, or two with
       // lanes
@@ -115,7 +118,7 @@ RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t
       // then the tile with the fewest instructions for each multiply-add
       const bool has_edge = num_rows % rows != 0 || num_vectors % vectors != 0;
       const double tie =
-          issue_time(rows, vectors, loads, features) / sums_time(rows, vectors, features) * 1e-3 +
+          issue_time(rows, vectors, loads, features) / sums_time(rows, vectors, loads, features) * 1e-3 +
           (has_edge ? 2e-3 : 0);
       if (best_time == 0 || time * (1 + tie) < best_time) {
         best_time = time * (1 + tie);

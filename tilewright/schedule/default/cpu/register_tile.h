@@ -20,12 +20,14 @@ struct TileLoads {
   int64_t own_vectors = 0;       // of them: each row has others
   int64_t window = 1;            // steps that are written out, whose vectors are in registers together
   int64_t misaligned = 0;        // of them: rows lie so that many vectors reach over two lines
+  int64_t conversions = 0;       // instructions that make factors of the vectors of a column: numbers of bits
   int64_t rows = 0;              // scalars for each row
   bool is_far = false;           // vectors come from far memory for each row of tiles
   int64_t steps = 1;             // of a sum, each of which reads other vectors: together a panel
   int64_t kept_rows = kAllRows;  // whose lines L1 keeps while a larger panel passes by
   int64_t far_pieces = 0;        // of rows that lie in far memory, where a tile takes a part of them
   bool is_read_again = false;    // even if a tile takes all rows: by those of other axes
+  int64_t least_vectors = 1;     // of a tile, if there are as many columns
   static constexpr int64_t kAllRows = std::numeric_limits<int64_t>::max();
 };
 

@@ -17,10 +17,7 @@
 #include "tilewright/tir/uses.h"
 
 namespace tilewright::schedule {
-namespace {
 
-// Panels of columns, [axis // width, ..., axis % width]: the next element is the next one in memory within a
-// panel.  Where a vector reaches over a panel's end it is gathered.
 bool is_in_panels(const Buffer& buffer, const std::vector<PrimExpr>& indices, const Var& axis) {
   const size_t last = last_dimension(buffer);
   const auto* lane = last < indices.size() ? indices[last].as<FloorModNode>() : nullptr;
@@ -34,8 +31,6 @@ bool is_in_panels(const Buffer& buffer, const std::vector<PrimExpr>& indices, co
   }
   return num_panels == 1;
 }
-
-}  // namespace
 
 PrimExpr step_along(const PrimExpr& index, const Var& axis) {
   return arith::simplify(substitute(index, {{axis.get(), axis + 1}}) - index);

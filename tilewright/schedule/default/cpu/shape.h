@@ -23,6 +23,9 @@ enum class Along {
 PrimExpr step_along(const PrimExpr& index, const Var& axis);
 /// The last dimension of an extent other than 1, or the first one; of a buffer that has dimensions.
 size_t last_dimension(const Buffer& buffer);
+/// True if the columns along `axis` lie in panels, [axis // width, ..., axis % width]: the next element is the
+/// next one in memory within a panel.  Where a vector reaches over a panel's end it is gathered.
+bool is_in_panels(const Buffer& buffer, const std::vector<PrimExpr>& indices, const Var& axis);
 /// The indices of an access to `buffer` along `axis`.
 Along along(const Buffer& buffer, const std::vector<PrimExpr>& indices, const Var& axis);
 

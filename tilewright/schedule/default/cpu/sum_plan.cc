@@ -202,6 +202,17 @@ std::optional<size_t> axis_of_parts(const BlockShape& sum, const SumPlan& plan,
   return std::nullopt;
 }
 
+// The innermost step along which vectors move: parts of their elements are inside of it.
+std::optional<size_t> axis_to_fetch(const BlockShape& sum, const SumPlan& plan,
+                                    const std::vector<const BufferLoadNode*>& vectors) {
+  const auto moves = [&](size_t axis) {
+    return std::any_of(vectors.begin(), vectors.end(),
+                       [&](const BufferLoadNode* load) { return along(sum, load, axis) != Along::kStays; });
+  };
+  const auto found = std::find_if(plan.steps.rbegin(), plan.steps.rend(), moves);
+  return found == plan.steps.rend() ? std::nullopt : std::optional(*found);
+}
+
 // The axis of the vectors.
 OrReason<size_t> column_axis(const BlockShape& sum) {
   if (sum.output()->dtype.is_bool()) return Reason(Reason::kForm, "{} is of bool", sum.output()->name);
@@ -228,6 +239,7 @@ Reason why_no_copy(const BlockShape& sum, const SumPlan& plan) {
 OrReason<SumPlan> plan_sum(const BlockShape& sum, const Features& features, bool is_packing_free,
                            std::optional<size_t> outer_axis) {
   SumPlan plan;
+  plan.groups = outer_axis;
   const OrReason<size_t> column = column_axis(sum);
   if (!column) return column.reason();
   plan.column = *column;
@@ -246,6 +258,7 @@ OrReason<SumPlan> plan_sum(const BlockShape& sum, const Features& features, bool
   // weights of groups have the same tile before and after they are packed
   choose_tile(sum, vectors, lanes, features, is_packing_free || outer_axis, plan);
   plan.steps = step_order(sum, plan, vectors);
+  plan.fetched = axis_to_fetch(sum, plan, vectors);
   plan.unrolled = axis_of_parts(sum, plan, vectors);
   if (!plan.unrolled && (plan.unrolled = axis_of_windows(sum, plan, vectors)))
     plan.keeps_loops = needs_loops(sum, plan, vectors, features);
@@ -268,6 +281,9 @@ OrReason<SumPlan> plan_sum(const BlockShape& sum, const Features& features, bool
   for (const BufferLoadNode* load : vectors)
     plan.fetch_ahead =
         prefetch_at(std::max(plan.fetch_ahead.distance, fetch_ahead_of(sum, load, plan, features)), features);
+  // few rows read so fast that the processor sees their stream; beyond its page it would be another one
+  if (plan.row && sum.extent(*plan.row) == 0 && plan.fetch_ahead.distance >= features.page_bytes)
+    plan.few_ahead = features.page_bytes / 2;
   if (vectors.size() == 1) plan.next_panel = next_panel_of(sum, vectors[0], plan, features);
   return plan;
 }

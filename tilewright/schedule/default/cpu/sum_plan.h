@@ -29,6 +29,7 @@ struct SumPlan {
   size_t column = 0;                 // axis of the vectors
   std::optional<size_t> row;         // axis along which vectors are reused
   std::optional<size_t> outer_row;   // another one, if the first is short: then a tile takes all of `row`
+  std::optional<size_t> groups;      // whose values a tile computes one after the other, as terms of one sum
   RegisterTile tile;                 // of matrix tiles: a block of sums in memory
   bool has_masks = true;             // columns that fill no vector are one with a mask
   int64_t rows = 1, outer_rows = 1;  // along both axes; their product is tile.rows
@@ -40,9 +41,11 @@ struct SumPlan {
   const BufferLoadNode* spread = nullptr;  // the one whose rows would push each other out of the cache
   int64_t copied_panels = 1;               // that are copied together, before rows pass by
   Prefetch fetch_ahead = {};               // of vectors that do not come from L1
+  int64_t few_ahead = 0;                   // bytes, of the last rows of an open number; 0: as all others
   std::optional<NextPanel> next_panel;     // each iteration over a panel fetches a part of the next one
   OrReason<DotSum> dot;                    // groups are added by an instruction; or why not
   std::optional<size_t> unrolled;          // a short step along which vectors stay: parts of elements
+  std::optional<size_t> fetched;           // the innermost step along which vectors that are fetched move
   bool keeps_loops = false;                // of other steps: written out, all would need too many registers
   /// Whole tiles are multiplied by one instruction, in tile registers; or why not.
   OrReason<MatrixTile> matrix = Reason(Reason::kOther, "no instruction adds its products by groups");

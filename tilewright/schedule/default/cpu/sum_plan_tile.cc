@@ -1,13 +1,12 @@
 // Plan of a sum, part register tile: counts the loads of one step and lets register_tile.h choose by them.
 #include <numeric>
 
+#include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/cpu/sum_plan.h"
+#include "tilewright/tir/op.h"
 
 namespace tilewright::schedule {
 namespace {
-
-// The extent of `axis`; if that is unknown, its likely extent, or as many rows as a tile takes.
-int64_t num_rows(const BlockShape& sum, size_t axis) { return sum.likely_extent(axis, kTileCosts.open_rows); }
 
 // Where each row has vectors of its own, as in pooling by two, a tile is one row of neighbours in memory:
 // nothing is gained by others, whose lines lie apart.
@@ -80,6 +79,43 @@ bool is_misaligned(const BlockShape& sum, const BufferLoadNode* load, int64_t ve
   return false;
 }
 
+// True of vectors of integers whose products are added as floats.
+bool has_integers(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors) {
+  return sum.output()->dtype.is_float() &&
+         std::any_of(vectors.begin(), vectors.end(), [](const BufferLoadNode* load) {
+           return load->dtype.is_int() || load->dtype.is_uint();
+         });
+}
+
+// The instructions that make factors of integers: the operations on vectors alone.
+int64_t num_conversions(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors) {
+  if (!has_integers(sum, vectors)) return 0;
+  const auto is_vector = [&](const BufferLoadNode* load) {
+    return std::find(vectors.begin(), vectors.end(), load) != vectors.end();
+  };
+  int64_t count = 0;
+  ir::walk(sum.store->value, [&](const PrimExprNode* node) {
+    const PrimExpr expr(node);
+    bool has_vectors = false, has_others = false;
+    ir::walk(expr, [&](const BufferLoadNode* load) { (is_vector(load) ? has_vectors : has_others) = true; });
+    const bool is_operation =
+        !expr.as<BufferLoadNode>() && !is_call_of(expr.as<CallNode>(), "tir.reinterpret");
+    count += is_operation && has_vectors && !has_others;
+  });
+  return count;
+}
+
+// The least vectors of a tile.  Converting takes so long that about one multiply-add starts in a cycle: an open
+// number of rows may be 1, and sums of one row do not wait for each other if they are as many as one takes
+// cycles.  Unless registers then hold few rows.
+int64_t least_vectors_of(const BlockShape& sum, const SumPlan& plan, const TileLoads& loads,
+                         const Features& features) {
+  const int64_t latency = features.rates.fma_latency;
+  const bool is_open = plan.row && sum.extent(*plan.row) == 0,
+             has_room = latency * (latency + 2) <= features.num_vector_registers;
+  return loads.conversions > 0 && is_open && has_room ? latency : 1;
+}
+
 // How many vectors a column of vectors, and how many scalars a row needs in one step.
 TileLoads loads_of(const BlockShape& sum, const SumPlan& plan,
                    const std::vector<const BufferLoadNode*>& vectors, const Features& features,
@@ -107,9 +143,9 @@ TileLoads loads_of(const BlockShape& sum, const SumPlan& plan,
 
 // Numbers that are taken out of words need the word, what is left of it, and a mask.
 int64_t num_reserved_registers(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors) {
-  const bool has_words = sum.output()->dtype.is_float() &&
+  const bool has_words = has_integers(sum, vectors) &&
                          std::any_of(vectors.begin(), vectors.end(), [](const BufferLoadNode* load) {
-                           return (load->dtype.is_int() || load->dtype.is_uint()) && load->dtype.bits == 32;
+                           return !load->dtype.is_float() && load->dtype.bits == 32;
                          });
   return has_words ? 2 : 0;
 }
@@ -137,7 +173,14 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
   if (plan.matrix) return;
   TileLoads loads = loads_of(sum, plan, vectors, with_lanes, is_packing_free);
   loads.window = size_of_windows(sum, plan, vectors);
+  loads.conversions = num_conversions(sum, vectors);
+  loads.least_vectors = least_vectors_of(sum, plan, loads, with_lanes);
+  if (plan.groups) loads.steps = product(loads.steps, sum.likely_extent(*plan.groups));
   loads.is_far = are_panels_far(sum, vectors, plan, features);
+  // what lies in panels has the tile that it was packed for
+  is_packing_free |= !plan.dot && std::any_of(vectors.begin(), vectors.end(), [&](const auto* load) {
+    return is_in_panels(load->buffer, load->indices, sum.block->iter_vars[plan.column]->var);
+  });
   if (!is_packing_free) {
     loads.far_pieces = std::count_if(vectors.begin(), vectors.end(), [&](const auto* load) {
       const bool is_shared = !plan.row || along(sum, load, *plan.row) == Along::kStays;
@@ -145,7 +188,7 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
     });
   }
   const bool is_whole = static_cast<bool>(plan.dot);  // dot products have no masks
-  const int64_t row_extent = plan.row ? num_rows(sum, *plan.row) : 1,
+  const int64_t row_extent = plan.row ? sum.likely_extent(*plan.row) : 1,
                 columns = sum.likely_extent(plan.column);
   int64_t rows = row_extent, row_step = 1;
   if (takes_rows_whole(sum, plan, row_extent, loads.is_far, features)) {

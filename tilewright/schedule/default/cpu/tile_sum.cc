@@ -140,9 +140,10 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
   steps::compute_at(sch, sum.ref, place);
   const std::vector<LoopRef> inside = loops_inside(sch, sum.ref, place);
   std::vector<LoopRef> order, tile;
-  std::optional<LoopRef> group;
+  std::optional<LoopRef> group, fetched;
   for (size_t axis : plan.steps) {
     for (LoopRef loop : loops_of_axis(sch, sum.ref, axis, inside)) {
+      if (axis == plan.fetched) fetched = loop;
       if (!plan.dot || axis != plan.dot->axis) {
         order.push_back(loop);
         if (axis == plan.unrolled)
@@ -153,6 +154,7 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
       }
       const std::vector<LoopRef> parts = steps::split(sch, loop, {None{}, plan.dot->group});
       order.push_back(parts[0]);
+      if (fetched == loop) fetched = parts[0];
       group = parts[1];
     }
   }
@@ -179,7 +181,8 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
     steps::annotate(sch, last, kPrefetchPanel, imm(plan.next_panel->distance));
     steps::annotate(sch, last, kPanelRow, imm(plan.next_panel->row_bytes));
   }
-  fetch_ahead(sch, last, plan.fetch_ahead);
+  fetch_ahead(sch, fetched.value_or(last), plan.fetch_ahead);
+  if (plan.few_ahead > 0) steps::annotate(sch, *fetched, kPrefetchAheadOfFew, imm(plan.few_ahead));
   if (!group) return expand(sch, tile);
   for (size_t n = 0; n + 1 < tile.size(); ++n) steps::unroll(sch, tile[n]);
 }
