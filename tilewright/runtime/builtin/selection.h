@@ -173,7 +173,9 @@ class Selection {
   static constexpr int64_t kBlock = 2 * kVectorLanes<E>;
 
   void guess_bar(const E* values, int64_t count) {
-    if (k_ <= 12)
+    if (sizeof(E) == 8 && k_ <= 6)
+      guess_bar_of<16>(values, count);
+    else if (k_ <= 12)
       guess_bar_of<32>(values, count);
     else if (k_ <= 32)
       guess_bar_of<64>(values, count);

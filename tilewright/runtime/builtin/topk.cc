@@ -9,9 +9,10 @@
 namespace tilewright::runtime::builtin {
 namespace {
 
-constexpr int64_t kColumns = 16;         // neighbouring lines that are copied together where they are strided
-constexpr int64_t kChunk = 4096;         // elements that stay near the core
-constexpr int64_t kWork = 1 << 15;       // elements for which a thread pays
+constexpr int64_t kColumns = 16;    // neighbouring lines that are copied together where they are strided
+constexpr int64_t kChunk = 4096;    // elements that stay near the core
+constexpr int64_t kLineStep = 272;  // of copies of kColumns lines; not a power of 2: those share sets of L1
+constexpr int64_t kWork = 1 << 15;  // elements for which a thread pays
 constexpr int64_t kWorkOfResult = 32;    // elements that take as long as one result
 constexpr int64_t kLeastPart = 1 << 14;  // elements of a part of a line
 
@@ -126,10 +127,11 @@ void take_largest_of_lines(const Search& s, const std::byte* data, int64_t count
 template <class E>
 void select_group(const Search& s, int64_t group, int64_t part, const Source<E>& source,
                   Selection<E>* selections) {
-  const int64_t width = s.width(group), chunk = width == 1 ? kChunk : kChunk / kColumns,
-                begin = s.part_begin(part), end = s.part_begin(part + 1);
+  const int64_t width = s.width(group), chunk = width == 1 ? kChunk : kLineStep, begin = s.part_begin(part),
+                end = s.part_begin(part + 1);
   const bool is_in_place = source.is_as_it_is && s.lines.inner == 1;
-  E copied[kChunk];
+  E copied[kColumns * kLineStep];
+  static_assert(kChunk <= kColumns * kLineStep);
   for (int64_t from = begin; from < end; from += chunk) {
     const int64_t count = std::min(chunk, end - from);
     const auto first = static_cast<uint32_t>(from - begin);
