@@ -145,6 +145,11 @@ class Selection {
       ranks_[size_++] = rank_of(values[n], first + static_cast<uint32_t>(n));
       if (size_ == 2 * k_ + kSpare) drop_last();
     }
+    if constexpr (sizeof(E) == 8) {  // machines compare vectors of these slowly
+      for (; n < count; ++n) {
+        if (!(values[n] <= bar_)) take_block(values + n, 1, first + static_cast<uint32_t>(n));
+      }
+    }
     for (; n < count; n += kBlock) {
       const int64_t size = std::min(kBlock, count - n);
       if (size == kBlock && !may_have_better(values + n)) continue;
@@ -160,20 +165,25 @@ class Selection {
 
   /// The number of ranks, k or all there were; they stand in order from now on.
   int64_t finish() {
-    if (size_ > 2 * k_) {
-      std::nth_element(ranks_, ranks_ + k_, ranks_ + size_);
-      size_ = k_;
+    if (k_ <= kFew) {
+      std::partial_sort(ranks_, ranks_ + std::min(size_, k_), ranks_ + size_);
+    } else {
+      if (size_ > 2 * k_) {
+        std::nth_element(ranks_, ranks_ + k_, ranks_ + size_);
+        size_ = k_;
+      }
+      std::sort(ranks_, ranks_ + size_);
     }
-    std::sort(ranks_, ranks_ + size_);
     return size_ = std::min(size_, k_);
   }
 
  private:
   static constexpr int64_t kSpare = 64;  // ranks beside 2 k before the last ones are dropped
+  static constexpr int64_t kFew = 8;     // results that are picked out of the others one by one
   static constexpr int64_t kBlock = 2 * kVectorLanes<E>;
 
   void guess_bar(const E* values, int64_t count) {
-    if (sizeof(E) == 8 && k_ <= 6)
+    if (k_ <= 6)
       guess_bar_of<16>(values, count);
     else if (k_ <= 12)
       guess_bar_of<32>(values, count);
@@ -188,7 +198,7 @@ class Selection {
     constexpr auto kStep = static_cast<int64_t>(kGroups);
     constexpr size_t kVectors = kGroups / kVectorLanes<E>;
     if (count < 2 * kStep) return;
-    // machines compare integers of 64 bits slowly: a part of them has to do
+    // a part has to do where comparing vectors is slow
     const int64_t end = sizeof(E) == 8 ? std::max(count / 4, 2 * kStep) : count;
     Vector<E> largest[kVectors], next;
     std::memcpy(largest, values, sizeof largest);

@@ -9,10 +9,11 @@
 namespace tilewright::runtime::builtin {
 namespace {
 
-constexpr int64_t kColumns = 16;    // neighbouring lines that are copied together where they are strided
-constexpr int64_t kChunk = 4096;    // elements that stay near the core
-constexpr int64_t kLineStep = 272;  // of copies of kColumns lines; not a power of 2: those share sets of L1
-constexpr int64_t kWork = 1 << 15;  // elements for which a thread pays
+constexpr int64_t kColumns = 16;      // neighbouring lines that are copied together where they are strided
+constexpr int64_t kChunk = 4096;      // elements that stay near the core
+constexpr int64_t kLineStep = 272;    // of copies of kColumns lines; not a power of 2: those share sets of L1
+constexpr int64_t kFetchedRows = 16;  // so far ahead rows are fetched
+constexpr int64_t kWork = 1 << 15;    // elements for which a thread pays
 constexpr int64_t kWorkOfResult = 32;    // elements that take as long as one result
 constexpr int64_t kLeastPart = 1 << 14;  // elements of a part of a line
 
@@ -96,6 +97,8 @@ void copy_lines(const std::byte* from, int64_t stride, int64_t count, int64_t wi
     return;
   }
   for (int64_t n = 0; n < count; ++n) {
+    // no prefetcher sees a stream in rows that are far apart
+    if (n + kFetchedRows < count) __builtin_prefetch(data + (n + kFetchedRows) * stride);
     for (int64_t c = 0; c < width; ++c) to[c * line_step + n] = next(data[n * stride + c]);
   }
 }
