@@ -228,8 +228,9 @@ TEST(Rfactor, PartialSums) {
   )");
 }
 
-TEST(Rfactor, UnstartedPartialSumIsRefused) {
-  check_refused(
+// What no term was added to has not been written.
+TEST(Rfactor, PartialSumsWithoutTermsAreLeftOut) {
+  check_schedule(
       kSum,
       [](Schedule& sch) {
         const auto [i, k] = sch.call("get_loops", "Y").loops<2>();
@@ -237,13 +238,51 @@ TEST(Rfactor, UnstartedPartialSumIsRefused) {
         sch.call("rfactor", k1, 0);
       },
       R"(
-    error: rfactor: block Y is guarded by k_0 * 16 + k_1 < 12, which may leave iterations of loop k_1 without any term
-      f.py:4:14
-       3 |     for i, k in T.grid(5, 12):
-       4 |         with T.block("Y"):
-         |              ^^^^^^^^^^^^
-       5 |             vi, vk = T.axis.remap("SR", [i, k])
-    help: rfactor(loop k_0, 0) would be legal
+    @T.prim_func
+    def main(A: T.Buffer((5, 12), "float32"), Y: T.Buffer((5,), "float32")):
+        Y_rf = T.alloc_buffer((16, 5))
+        for i, k_0, k_1 in T.grid(5, 1, 16):
+            with T.block("Y_rf"):
+                vk_1 = T.axis.spatial(16, k_1)
+                vi = T.axis.spatial(5, i)
+                vk_0 = T.axis.reduce(1, k_0)
+                T.where(k_0 * 16 + k_1 < 12)
+                with T.init():
+                    Y_rf[vk_1, vi] = T.float32(0)
+                Y_rf[vk_1, vi] = Y_rf[vk_1, vi] + A[vi, vk_0 * 16 + vk_1]
+        for ax0, ax1 in T.grid(5, 16):
+            with T.block("Y"):
+                vk_1 = T.axis.reduce(16, ax1)
+                vi = T.axis.spatial(5, ax0)
+                T.where(ax1 < 12)
+                with T.init():
+                    Y[vi] = T.float32(0)
+                Y[vi] = Y[vi] + Y_rf[vk_1, vi]
+  )");
+}
+
+TEST(Rfactor, UnstartedPartialSumIsRefused) {
+  check_refused(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 12), "float32"), Y: T.Buffer((5,), "float32")):
+        for i, k_0, k_1 in T.grid(5, 3, 4):
+            with T.block("Y"):
+                vi = T.axis.spatial(5, i)
+                vk = T.axis.reduce(12, k_0 * 4 + k_1)
+                T.where(5 < k_0 * 4 + k_1)
+                with T.init():
+                    Y[vi] = T.float32(0)
+                Y[vi] = Y[vi] + A[vi, vk]
+  )",
+      [](Schedule& sch) { sch.call("rfactor", sch.call("get_loops", "Y").loops()[2], 0); },
+      R"(
+    error: rfactor: block Y is guarded by 5 < k_0 * 4 + k_1, which may leave iterations of loop k_1 without any term
+      f.py:5:14
+       4 |         for i, k_0, k_1 in T.grid(5, 3, 4):
+       5 |             with T.block("Y"):
+         |                  ^^^^^^^^^^^^
+       6 |                 vi = T.axis.spatial(5, i)
   )");
 }
 

@@ -184,9 +184,9 @@ NodeId require_nest(const State& state, NodeId block_id) {
 }
 
 // The second block's nest: loops over the spatial axes, as far as they run inside of the nest, then over the
-// partial results.
+// partial results that are `started`.
 Stmt combining_nest(const Block& block, const BlockRealizeNode* realize, const std::vector<Range>& domains,
-                    const ForNode* factor_loop, const PrimExpr& guard) {
+                    const ForNode* factor_loop, const PrimExpr& guard, const PrimExpr& started) {
   std::vector<PrimExpr> values = {nullptr};
   std::vector<std::pair<Var, PrimExpr>> loops;
   size_t spatial = 0;
@@ -199,7 +199,9 @@ Stmt combining_nest(const Block& block, const BlockRealizeNode* realize, const s
   const Var combine_var = make_var(fmt::format("ax{}", spatial), factor_loop->loop_var->dtype);
   loops.emplace_back(combine_var, factor_loop->extent);
   values[0] = combine_var;
-  return new_stage(block, values, guard, loops).stmt;
+  if (!started) return new_stage(block, values, guard, loops).stmt;
+  const PrimExpr is_started = substitute(started, {{factor_loop->loop_var.get(), combine_var}});
+  return new_stage(block, values, guard ? logical_and(guard, is_started) : is_started, loops).stmt;
 }
 
 BlockRef apply(State& state, const Args& args) {
@@ -240,7 +242,7 @@ BlockRef apply(State& state, const Args& args) {
   if (!is<IntImmNode>(factor_loop->extent))
     throw refuse(state, loop_id, "loop {} has extent {}, which is not constant", state.node(loop_id).name,
                  text(factor_loop->extent));
-  require_all_started(state, block_id, loop_id);
+  const PrimExpr started = started_iterations(state, block_id, loop_id);
 
   const FactorAxes axes = divide_axes(state, block_id, loop_id);
   std::vector<Buffer> partial;
@@ -275,7 +277,7 @@ BlockRef apply(State& state, const Args& args) {
   second = with(second, [&](BlockNode& n) { n.annotations = realize->block->annotations; });
 
   // The first block stays in the nest; the second gets one of its own behind it.
-  const Stmt second_nest = combining_nest(second, realize, domains, factor_loop, guard);
+  const Stmt second_nest = combining_nest(second, realize, domains, factor_loop, guard, started);
   Edit inside(state);
   inside.replace(block_id, new_stage(first, axes.partial_values, realize->predicate, {}).stmt);
   Edit edit(state);
