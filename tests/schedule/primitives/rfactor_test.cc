@@ -266,23 +266,24 @@ TEST(Rfactor, UnstartedPartialSumIsRefused) {
       R"(
     @T.prim_func
     def main(A: T.Buffer((5, 12), "float32"), Y: T.Buffer((5,), "float32")):
-        for i, k_0, k_1 in T.grid(5, 3, 4):
+        for i, k_0, k_1 in T.grid(5, 1, 16):
             with T.block("Y"):
                 vi = T.axis.spatial(5, i)
-                vk = T.axis.reduce(12, k_0 * 4 + k_1)
-                T.where(5 < k_0 * 4 + k_1)
+                vk = T.axis.reduce(12, k_0 * 16 + k_1)
+                T.where(12 > k_0 * 16 + k_1)
                 with T.init():
                     Y[vi] = T.float32(0)
                 Y[vi] = Y[vi] + A[vi, vk]
   )",
       [](Schedule& sch) { sch.call("rfactor", sch.call("get_loops", "Y").loops()[2], 0); },
       R"(
-    error: rfactor: block Y is guarded by 5 < k_0 * 4 + k_1, which may leave iterations of loop k_1 without any term
-      f.py:5:14
-       4 |         for i, k_0, k_1 in T.grid(5, 3, 4):
-       5 |             with T.block("Y"):
-         |                  ^^^^^^^^^^^^
-       6 |                 vi = T.axis.spatial(5, i)
+    error: rfactor: block Y is guarded by 12 > k_0 * 16 + k_1, which may leave iterations of loop k_1 without any term
+      f.py:4:14
+       3 |     for i, k_0, k_1 in T.grid(5, 1, 16):
+       4 |         with T.block("Y"):
+         |              ^^^^^^^^^^^^
+       5 |             vi = T.axis.spatial(5, i)
+    help: rfactor(loop k_0, 0) would be legal
   )");
 }
 
