@@ -336,7 +336,8 @@ def reduce(m: Model, pick):
 def arg_reduce(m: Model, pick):
     rank = pick.randrange(1, 4)
     m.input("x", *sizes_of(rank))
-    m.node(pick.choice(["ArgMax", "ArgMin"]), "x", axis=pick.randrange(rank), keepdims=pick.randrange(2))
+    options = {name: pick.randrange(2) for name in ("keepdims", "select_last_index")}
+    m.node(pick.choice(["ArgMax", "ArgMin"]), "x", axis=pick.randrange(rank), **options)
 
 
 @maker

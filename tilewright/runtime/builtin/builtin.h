@@ -17,6 +17,7 @@ struct Entry {
 void require_arguments(std::string_view name, Args args, size_t least);
 
 std::span<const Entry> sort_entries();
+std::span<const Entry> topk_entries();
 std::span<const Entry> scatter_entries();
 std::span<const Entry> search_entries();
 std::span<const Entry> box_entries();

@@ -58,27 +58,6 @@ Value argsort(Args args) {
   return {};
 }
 
-// data, k, axis, ret_type, largest, results: values, indices or both
-Value topk(Args args) {
-  const Tensor x = input(args, 0, "topk");
-  const int64_t axis = args[2].as_int();
-  const std::string kind = args[3].as_string();
-  require_arguments("topk", args, kind == "both" ? 7 : 6);
-  const Tensor values = kind == "indices" ? Tensor() : args[5].as_tensor();
-  const Tensor indices = kind == "values" ? Tensor() : args[kind == "both" ? 6 : 5].as_tensor();
-  const Lines lines(x.shape(), axis), kept((values ? values : indices).shape(), axis);
-  with_number_type(x.dtype(), "topk", [&]<class T>(T) {
-    for_each_order<T>(x, lines, args[4].as_bool(), [&](int64_t line, const std::vector<int64_t>& order) {
-      for (int64_t n = 0; n < kept.extent; ++n) {
-        const int64_t from = order[static_cast<size_t>(n)], to = kept.start(line) + n * kept.inner;
-        if (values) values.data_as<T>()[to] = x.data_as<T>()[lines.start(line) + from * lines.inner];
-        if (indices) set_integer(indices, to, from);
-      }
-    });
-  });
-  return {};
-}
-
 // The offsets of all elements that differ from element 0 only in the dimensions for which `is_moving` is
 // `moving`.
 std::vector<int64_t> offsets(ShapeView shape, const std::vector<bool>& is_moving, bool moving) {
@@ -122,10 +101,8 @@ Value median(Args args) {
   return {};
 }
 
-constexpr Entry kEntries[] = {{"tilewright.sort", sort, 4},
-                              {"tilewright.argsort", argsort, 4},
-                              {"tilewright.topk", topk, 6},
-                              {"tilewright.median", median, 4}};
+constexpr Entry kEntries[] = {
+    {"tilewright.sort", sort, 4}, {"tilewright.argsort", argsort, 4}, {"tilewright.median", median, 4}};
 
 }  // namespace
 

@@ -31,6 +31,7 @@ class Rules {
   void reduces_rows();
   std::vector<std::vector<BlockShape>> runs() const;
   void vectorize(const BlockShape& shape);
+  bool chooses(BlockRef block);
   void leave(BlockRef block, const Reason& reason);
   void parallelize(BlockRef block);
   void tile(const BlockShape& sum);
@@ -382,6 +383,22 @@ void Rules::parallelize(BlockRef block) {
           [&](Schedule& copy) { return parallelize_block(copy, block, features_); });
 }
 
+// Blocks of several stores that choose one of many terms.
+bool Rules::chooses(BlockRef block) {
+  std::vector<Buffer> temporary;
+  for (const Buffer& buffer : sch_.get(steps::get_block(sch_, "root", func_name_))->alloc_buffers) {
+    const bool is_read = std::any_of(blocks_.begin(), blocks_.end(), [&](BlockRef other) {
+      if (other == block || !sch_.is_alive(other)) return false;
+      const std::vector<BufferRegion>& reads = sch_.get(other)->reads;
+      return std::any_of(reads.begin(), reads.end(),
+                         [&](const BufferRegion& read) { return read->buffer == buffer; });
+    });
+    if (!is_read) temporary.push_back(buffer);
+  }
+  return attempt("choose", sch_.get(block),
+                 [&](Schedule& copy) { return choose_best(copy, block, temporary, features_); });
+}
+
 void Rules::leave(BlockRef block, const Reason& reason) {
   note("vectorize", sch_.get(block), reason);
   parallelize(block);
@@ -433,9 +450,9 @@ void Rules::apply() {
   for (BlockRef block : blocks_) {
     if (!sch_.is_alive(block)) continue;
     const OrReason<BlockShape> shape = shape_of(sch_, block);
-    if (!shape)
+    if (!shape && !chooses(block))
       leave(block, shape.reason());
-    else if (!is_done(*shape))
+    else if (shape && !is_done(*shape))
       vectorize(*shape);
   }
 }

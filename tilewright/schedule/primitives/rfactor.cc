@@ -1,5 +1,6 @@
 // rfactor: each iteration of a reducing loop gets a partial result, and a second block combines them.
 #include "tilewright/analysis/regions.h"
+#include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/core/edit.h"
 #include "tilewright/schedule/core/loops.h"
@@ -93,6 +94,60 @@ NodeId nest_of(const State& state, NodeId block) {
   return nest;
 }
 
+// The place in the tuple of the value that grows from term to term: an axis that alone reduces, whose loops
+// count it upwards; nothing if there is none.
+std::optional<size_t> part_that_grows(const State& state, NodeId block_id, const Update& update) {
+  const BlockRealizeNode* realize = state.node(block_id).realize();
+  std::optional<size_t> reduced;
+  for (size_t n = 0; n < realize->iter_values.size(); ++n) {
+    if (realize->block->iter_vars[n]->iter_type != IterType::kReduce) continue;
+    if (reduced) return std::nullopt;
+    reduced = n;
+  }
+  if (!reduced) return std::nullopt;
+  PrimExpr counted = imm(0, realize->iter_values[*reduced]->dtype);
+  for (NodeId id : state.loops_above(block_id)) {
+    const ForNode* loop = state.node(id).loop();
+    if (!is_zero(loop->min)) return std::nullopt;
+    if (uses(realize->iter_values[*reduced], loop->loop_var.get()))
+      counted = counted * tir::cast(counted->dtype, loop->extent) + tir::cast(counted->dtype, loop->loop_var);
+  }
+  if (!is_zero(arith::simplify(realize->iter_values[*reduced] - counted))) return std::nullopt;
+  const Var& axis = realize->block->iter_vars[*reduced]->var;
+  for (size_t n = 0; n < update.terms.size(); ++n) {
+    const auto* cast = update.terms[n].as<CastNode>();
+    const PrimExpr& place =
+        cast && cast->dtype.bits >= cast->value->dtype.bits ? cast->value : update.terms[n];
+    if (update.terms[n]->dtype.is_int() && place.get() == axis.get()) return n;
+  }
+  return std::nullopt;
+}
+
+// The same choice for terms in any order, if part `place` of each grows from term to term: what came first is
+// taken as what was so far.  Nothing if it is no such choice.
+std::optional<Update> ordered_by_place(const Update& update, size_t place) {
+  Update result = update;
+  Substitution swapped;
+  for (size_t n = 0; n < update.buffers.size(); ++n) {
+    swapped[update.so_far[n].get()] = update.next[n];
+    swapped[update.next[n].get()] = update.so_far[n];
+  }
+  const PrimExpr is_first = PrimExpr(update.so_far[place]) < PrimExpr(update.next[place]);
+  for (size_t n = 0; n < update.buffers.size(); ++n) {
+    const auto* choice = update.results[n].as<SelectNode>();
+    if (!choice) continue;  // the larger of two
+    const bool keeps = choice->true_value.get() == update.so_far[n].get();
+    const PrimExpr condition = keeps ? choice->condition : logical_not(choice->condition);
+    result.results[n] =
+        select(logical_or(logical_and(is_first, condition),
+                          logical_and(logical_not(is_first), logical_not(substitute(condition, swapped)))),
+               update.so_far[n], update.next[n]);
+  }
+  if (order_of_choice(result.results, result.so_far, result.next) != TermOrder::kFree) return std::nullopt;
+  result.order = TermOrder::kFree;
+  return result;
+}
+
 // Terms that are chosen from in order stay in order only where the loop is the outermost one that reduces.
 void require_order(const State& state, NodeId block_id, NodeId loop_id, const Update& update) {
   if (update.order == TermOrder::kFree) return;
@@ -128,10 +183,10 @@ NodeId require_nest(const State& state, NodeId block_id) {
   return nest;
 }
 
-// The nest of the second block: the loops over spatial axes that are inside of the nest, then one over the
-// partial results.
+// The second block's nest: loops over the spatial axes, as far as they run inside of the nest, then over the
+// partial results that are `started`.
 Stmt combining_nest(const Block& block, const BlockRealizeNode* realize, const std::vector<Range>& domains,
-                    const ForNode* factor_loop, const PrimExpr& guard) {
+                    const ForNode* factor_loop, const PrimExpr& guard, const PrimExpr& started) {
   std::vector<PrimExpr> values = {nullptr};
   std::vector<std::pair<Var, PrimExpr>> loops;
   size_t spatial = 0;
@@ -144,7 +199,9 @@ Stmt combining_nest(const Block& block, const BlockRealizeNode* realize, const s
   const Var combine_var = make_var(fmt::format("ax{}", spatial), factor_loop->loop_var->dtype);
   loops.emplace_back(combine_var, factor_loop->extent);
   values[0] = combine_var;
-  return new_stage(block, values, guard, loops).stmt;
+  if (!started) return new_stage(block, values, guard, loops).stmt;
+  const PrimExpr is_started = substitute(started, {{factor_loop->loop_var.get(), combine_var}});
+  return new_stage(block, values, guard ? logical_and(guard, is_started) : is_started, loops).stmt;
 }
 
 BlockRef apply(State& state, const Args& args) {
@@ -172,7 +229,11 @@ BlockRef apply(State& state, const Args& args) {
         why_not_whole_sum(state, block_id)}) {
     if (!reason.empty()) throw refuse(state, block_id, "block {} cannot be factored: {}", name, reason);
   }
-  require_order(state, block_id, loop_id, update);
+  const std::optional<size_t> place =
+      update.order == TermOrder::kKept ? part_that_grows(state, block_id, update) : std::nullopt;
+  const std::optional<Update> by_place = place ? ordered_by_place(update, *place) : std::nullopt;
+  if (!by_place) require_order(state, block_id, loop_id, update);
+  const Update& combining = by_place ? *by_place : update;
   const auto ndim = static_cast<int64_t>(update.indices.size()) + 1;
   if (args.factor_axis < -ndim || args.factor_axis >= ndim)
     throw refuse(state, block_id, "the new buffer has {}, there is no axis {}", count_text(ndim, "dimension"),
@@ -181,7 +242,7 @@ BlockRef apply(State& state, const Args& args) {
   if (!is<IntImmNode>(factor_loop->extent))
     throw refuse(state, loop_id, "loop {} has extent {}, which is not constant", state.node(loop_id).name,
                  text(factor_loop->extent));
-  require_all_started(state, block_id, loop_id);
+  const PrimExpr started = started_iterations(state, block_id, loop_id);
 
   const FactorAxes axes = divide_axes(state, block_id, loop_id);
   std::vector<Buffer> partial;
@@ -212,11 +273,11 @@ BlockRef apply(State& state, const Args& args) {
   Block second =
       reduction_block(name, combine_axes, update.buffers, indices, update,
                       substituted(update.identities, axes.combine_spatial),
-                      update_stmt(update, update.buffers, indices, partial_results), realize->block->span);
+                      update_stmt(combining, update.buffers, indices, partial_results), realize->block->span);
   second = with(second, [&](BlockNode& n) { n.annotations = realize->block->annotations; });
 
   // The first block stays in the nest; the second gets one of its own behind it.
-  const Stmt second_nest = combining_nest(second, realize, domains, factor_loop, guard);
+  const Stmt second_nest = combining_nest(second, realize, domains, factor_loop, guard, started);
   Edit inside(state);
   inside.replace(block_id, new_stage(first, axes.partial_values, realize->predicate, {}).stmt);
   Edit edit(state);
@@ -241,7 +302,8 @@ Gives each iteration of a reducing loop a partial result of its own, so that the
 
 loop         a loop of constant extent around one block, a reduction Y[...] = op(Y[...], x) with op one of + * min max and or
              that starts at the neutral element, or one that chooses the better of several values by comparing them, as
-             argmax does; if that depends on the order of equal terms, the outermost loop that reduces
+             argmax does; if that depends on the order of equal terms, the outermost loop that reduces, or any if one
+             of the values is the place of a term: the new block then compares places, too
 factor_axis  which dimension of the new buffer the loop becomes; negative counts from the last
 Returns      the block of the partial results; the old block's handle goes on as the one that combines them
 Raises       UserError if the block is no such reduction, or if other blocks are inside of loops that reduce.

@@ -67,14 +67,16 @@ FactorAxes divide_axes(const State& state, NodeId block_id, NodeId loop_id) {
   return axes;
 }
 
-void require_all_started(const State& state, NodeId block_id, NodeId loop_id) {
+PrimExpr started_iterations(const State& state, NodeId block_id, NodeId loop_id) {
   const BlockRealizeNode* realize = state.node(block_id).realize();
+  const VarNode* factor = state.node(loop_id).loop()->loop_var.get();
   arith::Analyzer analyzer;
   bind_loops_above(state, block_id, analyzer);
   Substitution start;
-  std::vector<const VarNode*> reducing = {state.node(loop_id).loop()->loop_var.get()};
+  std::vector<const VarNode*> reducing = {factor}, others;
   for (NodeId id : state.loops_above(block_id)) {
     const ForNode* loop = state.node(id).loop();
+    if (loop->loop_var.get() != factor) others.push_back(loop->loop_var.get());
     for (size_t n = 0; n < realize->iter_values.size(); ++n) {
       const bool is_reduce = realize->block->iter_vars[n]->iter_type == IterType::kReduce;
       if (!is_reduce || id == loop_id || !uses(realize->iter_values[n], loop->loop_var.get())) continue;
@@ -82,6 +84,15 @@ void require_all_started(const State& state, NodeId block_id, NodeId loop_id) {
       reducing.push_back(loop->loop_var.get());
     }
   }
+  const auto uses_any = [](const PrimExpr& expr, const std::vector<const VarNode*>& vars) {
+    return std::any_of(vars.begin(), vars.end(), [&](const VarNode* var) { return uses(expr, var); });
+  };
+  // k0 * 16 + k1 < n: where it holds for any k0, it holds for the first one
+  const auto holds_first_at_start = [&](const PrimExpr& part) {
+    const auto* less = part.as<LTNode>();
+    return less && !uses_any(less->b, reducing) && analyzer.can_prove(substitute(less->a, start) <= less->a);
+  };
+  PrimExpr started;
   std::vector<PrimExpr> pending = {realize->predicate};
   while (!pending.empty()) {
     const PrimExpr part = pending.back();
@@ -91,13 +102,15 @@ void require_all_started(const State& state, NodeId block_id, NodeId loop_id) {
       pending.push_back(both->b);
       continue;
     }
-    const bool is_spatial =
-        std::none_of(reducing.begin(), reducing.end(), [&](const VarNode* var) { return uses(part, var); });
-    if (!is_spatial && !analyzer.can_prove(substitute(part, start)))
+    const PrimExpr at_start = arith::simplify(substitute(part, start));
+    if (!uses_any(part, reducing) || analyzer.can_prove(at_start)) continue;
+    if (!holds_first_at_start(part) || uses_any(at_start, others))
       throw refuse(state, block_id,
                    "block {} is guarded by {}, which may leave iterations of loop {} without any term",
                    state.node(block_id).name, text(part), state.node(loop_id).name);
+    started = started ? logical_and(started, at_start) : at_start;
   }
+  return started;
 }
 
 }  // namespace tilewright::schedule

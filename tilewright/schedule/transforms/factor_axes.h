@@ -19,8 +19,9 @@ struct FactorAxes {
 /// spatial and reduce axes, or start elsewhere than at 0.
 FactorAxes divide_axes(const State& state, NodeId block, NodeId loop);
 
-/// Raises UserError where a guard may leave an iteration of the loop without any term: the combination would
-/// read what nobody has written.
-void require_all_started(const State& state, NodeId block, NodeId loop);
+/// The condition on the variable of the loop for its iterations that have a term, where a guard leaves others
+/// without: nobody writes their partial results.  Null if all have terms.  Raises UserError where that is not
+/// known.
+PrimExpr started_iterations(const State& state, NodeId block, NodeId loop);
 
 }  // namespace tilewright::schedule

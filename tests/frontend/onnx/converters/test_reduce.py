@@ -1,8 +1,11 @@
 """Reductions."""
 
 import numpy as np
+import onnx
 import pytest
 from onnx_testing import run_node
+
+import tilewright
 
 X = np.linspace(0.25, 2, 70, dtype="float32").reshape(2, 5, 7)
 REDUCTIONS = {
@@ -38,3 +41,22 @@ def test_the_first_or_the_last_of_equal_elements():
     np.testing.assert_array_equal(run_node("ArgMax", [x], axis=1, keepdims=0), [1, 0])
     np.testing.assert_array_equal(run_node("ArgMax", [x], axis=1, keepdims=0, select_last_index=1), [2, 1])
     np.testing.assert_array_equal(run_node("ArgMin", [x], axis=-1), [[0], [2]])
+
+
+@pytest.mark.parametrize("keepdims", [0, 1])
+@pytest.mark.parametrize("op", ["ArgMax", "ArgMin"])
+def test_the_last_of_an_open_extent(op, keepdims):
+    node = onnx.helper.make_node(op, ["x"], ["y"], axis=0, keepdims=keepdims, select_last_index=1)
+    for shape in (("n",), ("n", 7)):
+        graph = onnx.helper.make_graph(
+            [node],
+            "main",
+            [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, shape)],
+            [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.INT64, None)],
+        )
+        model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)])
+        main = tilewright.VirtualMachine(tilewright.compile(model))["main"]
+        for extent in (1, 5, 127):
+            x = np.random.default_rng(extent).integers(0, 3, (extent, *shape[1:])).astype("float32")
+            found = (np.argmax if op == "ArgMax" else np.argmin)(x[::-1], 0, keepdims=bool(keepdims))
+            np.testing.assert_array_equal(main(x).numpy(), extent - 1 - found)

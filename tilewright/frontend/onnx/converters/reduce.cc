@@ -96,10 +96,15 @@ void position(Importer& importer, const Node& node) {
   const Expr found = importer.bind(
       node, kOp, {x}, {{"axis", attr(axis)}, {"keepdims", attr(int_attr(node, "keepdims", 1) != 0)}});
   if (!last) return importer.define(node.outputs.at(0), found);
-  int64_t extent;
-  if (!tir::as_const_int(shape[static_cast<size_t>(axis)], &extent))
-    throw Unsupported("dimension {} is known only at run time, which select_last_index needs", axis);
-  importer.emit(node, "relax.subtract", {number(static_cast<double>(extent - 1), kInt64), found});
+  const ir::PrimExpr& extent = shape[static_cast<size_t>(axis)];
+  const auto* constant = extent.as<ir::IntImmNode>();
+  const Expr last_place =
+      constant ? number(static_cast<double>(constant->value - 1), kInt64)
+               : importer.reshaped(node,
+                                   importer.bind(node, "relax.shape_to_tensor",
+                                                 {relax::shape_expr({tir::operator-(extent, 1)})}),
+                                   {});
+  importer.emit(node, "relax.subtract", {last_place, found});
 }
 constexpr char kArgMax[] = "relax.argmax", kArgMin[] = "relax.argmin";
 

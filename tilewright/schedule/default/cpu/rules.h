@@ -55,6 +55,13 @@ std::optional<Reason> tile_attention(Schedule& sch, const std::vector<BlockShape
 std::optional<Reason> reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes,
                                   const Features& features);
 
+/// Blocks that choose one of many terms together with its place, as argmax does: lanes choose apart from each
+/// other, of neighbouring terms or for neighbouring results.
+///
+/// temporary  the buffers that nothing else reads
+std::optional<Reason> choose_best(Schedule& sch, BlockRef ref, const std::vector<Buffer>& temporary,
+                                  const Features& features);
+
 /// The loop over the last dimension that an element by element block stores, of `loops` around it, becomes
 /// the innermost, and vectors if what is read allows it.
 ///
