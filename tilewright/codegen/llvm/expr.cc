@@ -223,14 +223,27 @@ llvm::Value* FunctionEmitter::emit_compare(Kind kind, DataType dtype, llvm::Valu
   throw InternalError("operation {} has no code", static_cast<int>(kind));
 }
 
+// Without the order of -0 and 0 this is one instruction and a test for NaN; LLVM would make two tests and a
+// choice of comparisons and choices.
+llvm::Value* FunctionEmitter::emit_nan_min_max(Kind kind, llvm::Value* a, llvm::Value* b) {
+  llvm::FastMathFlags flags = builder_.getFastMathFlags();
+  flags.setNoSignedZeros();
+  const auto id = kind == Kind::kMin ? llvm::Intrinsic::minimum : llvm::Intrinsic::maximum;
+  auto* call = builder_.CreateBinaryIntrinsic(id, a, b);
+  if (auto* instruction = llvm::dyn_cast<llvm::Instruction>(call)) instruction->setFastMathFlags(flags);
+  return call;
+}
+
 // If either operand is NaN, so is the result.  max(x, c) is one instruction: `c > x ? c : x` gives x if x is
 // NaN.
 llvm::Value* FunctionEmitter::emit_min_max(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b) {
   const Kind order = node->kind == Kind::kMin ? Kind::kLT : Kind::kGT;
   if (!node->dtype.is_float()) return builder_.CreateSelect(emit_compare(order, node->dtype, a, b), a, b);
   if (is_number(node->b)) std::swap(a, b);
+  const bool is_one_number = is_number(node->a) || is_number(node->b);
+  if (!is_one_number && node->dtype.bits >= 32) return emit_nan_min_max(node->kind, a, b);
   llvm::Value* chosen = builder_.CreateSelect(emit_compare(order, node->dtype, a, b), a, b);
-  if (is_number(node->a) || is_number(node->b)) return chosen;
+  if (is_one_number) return chosen;
   return builder_.CreateSelect(builder_.CreateFCmpUNO(a, a), a, chosen);
 }
 
