@@ -35,7 +35,7 @@ PrimExpr pool_extent(const PrimExpr& extent, int64_t pool, int64_t stride, int64
 
 Tensor max_pool(const Tensor& data, const PoolOptions& options) {
   const Pooling pooling(data, options);
-  if (is_pooled_by_steps(options)) return pool_by_steps(pooling, PoolKind::kMax);
+  if (is_pooled_by_steps(PoolKind::kMax, options)) return pool_by_steps(PoolKind::kMax, pooling);
   return te::compute(pooling.shape(),
                      [&](const std::vector<Var>& i) {
                        const Window window = pooling.window(i);
@@ -57,7 +57,8 @@ Tensor avg_pool(const Tensor& data, const PoolOptions& options) {
                        },
                        {.name = "pool_sum"});
   };
-  const Tensor total = is_pooled_by_steps(options) ? pool_by_steps(pooling, PoolKind::kSum) : all_at_once();
+  const Tensor total =
+      is_pooled_by_steps(PoolKind::kSum, options) ? pool_by_steps(PoolKind::kSum, pooling) : all_at_once();
   return te::compute(pooling.shape(),
                      [&](const std::vector<Var>& i) {
                        return mean_of(total.at({i.begin(), i.end()}), pooling.window(i).count, data.dtype());

@@ -7,6 +7,44 @@ namespace tilewright::topi {
 using namespace tir;
 namespace {
 
+// A part of a window: 2^level elements from `begin` on.
+struct Part {
+  size_t level = 0;
+  int64_t begin = 0;
+};
+
+// The parts of a window of `size` elements, if the largest ones have 2^doublings.
+std::vector<Part> parts_of_window(PoolKind kind, int64_t size, int64_t doublings) {
+  std::vector<Part> parts;
+  int64_t begin = 0;
+  for (int64_t level = doublings; level >= 0; --level) {
+    const int64_t width = int64_t{1} << level;
+    for (; begin + width <= size; begin += width) parts.push_back({static_cast<size_t>(level), begin});
+    if (kind == PoolKind::kMax && begin < size) {
+      parts.push_back({static_cast<size_t>(level), size - width});
+      break;
+    }
+  }
+  return parts;
+}
+
+// Accesses to memory of a result.
+struct StepCosts {
+  int64_t doublings = 0, accesses = 0;
+};
+
+// Along the vectors of a result, each load with a stride is as many loads, and one more that puts them
+// together; steps are computed for each position, and results for each stride-th.
+StepCosts costs_by_steps(PoolKind kind, int64_t rows, int64_t size, int64_t stride, int64_t load) {
+  StepCosts best;
+  for (int64_t doublings = 0; int64_t{1} << doublings < size; ++doublings) {
+    const auto num_parts = static_cast<int64_t>(parts_of_window(kind, size, doublings).size());
+    const int64_t accesses = stride * (rows + 1 + 3 * doublings) + load * num_parts;
+    if (doublings == 0 || accesses < best.accesses) best = {doublings, accesses};
+  }
+  return best;
+}
+
 // Combines neighbours along the last spatial dimension of a pool.
 class Steps {
  public:
@@ -44,32 +82,20 @@ class Steps {
     return te::compute(shape, body, te::in_role(fmt::format("pool_step{}", 2 * covered), kPoolStep));
   }
 
-  Tensor largest() const {
-    Tensor parts = rows();
-    int64_t covered = 1;
-    for (; 2 * covered < size_; covered *= 2) parts = doubled(parts, covered);
-    return result([&](const std::vector<Var>& i) {
-      return combined(parts.at(moved(i, stride(), 0)), parts.at(moved(i, stride(), size_ - covered)));
-    });
-  }
-
-  // 7 = 4 + 2 + 1 elements
-  Tensor sums() const {
+  // The results, of windows that are parts of 2^doublings elements, and smaller ones of sums: a window of 7 is
+  // two parts of 4 that overlap, or the sum of parts of 4, 2 and 1.
+  Tensor result(int64_t doublings) const {
     std::vector<Tensor> parts = {rows()};
-    for (int64_t covered = 1; 2 * covered <= size_; covered *= 2)
-      parts.push_back(doubled(parts.back(), covered));
-    return result([&](const std::vector<Var>& i) {
-      PrimExpr sum;
-      int64_t begin = 0;
-      for (size_t n = parts.size(); n-- > 0;) {
-        const int64_t covered = int64_t{1} << n;
-        if ((size_ & covered) == 0) continue;
-        const PrimExpr part = parts[n].at(moved(i, stride(), begin));
-        sum = begin == 0 ? part : sum + part;
-        begin += covered;
+    for (int64_t n = 0; n < doublings; ++n) parts.push_back(doubled(parts.back(), int64_t{1} << n));
+    const auto body = [&](const std::vector<Var>& i) {
+      PrimExpr value;
+      for (const Part& part : parts_of_window(kind_, size_, doublings)) {
+        const PrimExpr next = parts[part.level].at(moved(i, stride(), part.begin));
+        value = value ? combined(value, next) : next;
       }
-      return sum;
-    });
+      return value;
+    };
+    return te::compute(pooling_.shape(), body, {.name = kind_ == PoolKind::kMax ? "pool_max" : "pool_sum"});
   }
 
  private:
@@ -101,38 +127,43 @@ class Steps {
     if (kind_ == PoolKind::kSum) return guarded_term(inside, data.at(indices));
     return guarded(inside, data.at(indices), min_value(data.dtype()));
   }
-  Tensor result(const te::ComputeBody& body) const {
-    return te::compute(pooling_.shape(), body, {.name = kind_ == PoolKind::kMax ? "pool_max" : "pool_sum"});
-  }
-
   const Pooling& pooling_;
   const PoolKind kind_;
   const size_t n_, dim_;
   const int64_t size_, dilation_;
 };
 
-// The steps that double until a window of `size` elements is two of them.
-int64_t num_doublings(int64_t size) {
-  int64_t count = 0;
-  for (int64_t covered = 1; 2 * covered < size; covered *= 2) ++count;
-  return count;
+// True if neighbours along the last dimension of windows are neighbours in memory.
+bool is_along_vectors(const PoolOptions& options) { return options.layout.ends_with('W'); }
+
+int64_t cycles_of_load(const PoolOptions& options) {
+  const int64_t stride = options.strides.back();
+  return stride > 1 && is_along_vectors(options) ? stride + 1 : 1;
+}
+
+StepCosts costs_by_steps(PoolKind kind, const PoolOptions& options) {
+  int64_t rows = 1;
+  for (size_t n = 0; n + 1 < options.pool_size.size(); ++n) rows *= options.pool_size[n];
+  const int64_t size = options.pool_size.back(), stride = options.strides.back();
+  return costs_by_steps(kind, rows, size, stride, cycles_of_load(options));
 }
 
 }  // namespace
 
-// Counts accesses to memory of a result with stride 1.  All at once: a load of each element of a window.  By
-// steps: a load of each row and a store, two loads and a store of each step, two loads of the last one.
-bool is_pooled_by_steps(const PoolOptions& options) {
-  int64_t rows = 1;
-  for (size_t n = 0; n + 1 < options.pool_size.size(); ++n) rows *= options.pool_size[n];
+// Counts accesses to memory.  All at once: a load of each element of a window.  By steps: a load of each row
+// and a store, two loads and a store of each step, a load of each part of a result.  Where channels are the
+// vectors, neighbours share the loads of their windows, which counts as half.
+bool is_pooled_by_steps(PoolKind kind, const PoolOptions& options) {
+  int64_t at_once = cycles_of_load(options);
+  for (int64_t extent : options.pool_size) at_once *= extent;
   const int64_t size = options.pool_size.back();
-  const int64_t by_steps = (rows + 1) + 3 * num_doublings(size) + 2;
-  return size > 1 && by_steps < rows * size;
+  if (size == 1) return false;
+  const int64_t by_steps = costs_by_steps(kind, options).accesses;
+  return by_steps * (is_along_vectors(options) ? 1 : 2) < at_once;
 }
 
-Tensor pool_by_steps(const Pooling& pooling, PoolKind kind) {
-  const Steps steps(pooling, kind);
-  return kind == PoolKind::kMax ? steps.largest() : steps.sums();
+Tensor pool_by_steps(PoolKind kind, const Pooling& pooling) {
+  return Steps(pooling, kind).result(costs_by_steps(kind, pooling.options()).doublings);
 }
 
 }  // namespace tilewright::topi

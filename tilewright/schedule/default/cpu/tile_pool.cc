@@ -7,6 +7,7 @@
 #include "tilewright/ir/services.h"
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/default/cpu/rules.h"
+#include "tilewright/schedule/default/cpu/sum_plan.h"
 #include "tilewright/schedule/steps.h"
 #include "tilewright/tir/block_roles.h"
 #include "tilewright/tir/builder.h"
@@ -79,6 +80,20 @@ int64_t bytes_of_row(const Parts& parts, size_t dim) {
   return std::max<int64_t>(bytes, 1);
 }
 
+// The rows of results that are computed together: whole tiles of rows, as many as half of L1 holds.
+int64_t rows_of_block(const Parts& parts, size_t dim, int64_t extent, const Features& features) {
+  int64_t tile = 1;
+  if (parts.rows->is_reduction()) {
+    const OrReason<SumPlan> plan = plan_sum(*parts.rows, features);
+    if (plan && plan->row) tile = plan->rows;
+  }
+  const int64_t most = features.l1_bytes / 2 / bytes_of_row(parts, dim);
+  const int64_t block = std::max<int64_t>(1, most / tile) * tile;
+  if (extent == 0 || block >= extent) return block;
+  const int64_t num_blocks = (extent - 1) / block + 1, even = (extent - 1) / num_blocks + 1;
+  return ((even - 1) / tile + 1) * tile;
+}
+
 // Vectors along the last dimension, with masks at its end.
 void vectorize_last(Schedule& sch, const BlockShape& shape, std::optional<LoopRef> place,
                     const Features& features) {
@@ -99,7 +114,7 @@ std::vector<LoopRef> loops_around_blocks(Schedule& sch, const Parts& parts, size
   const std::vector<LoopRef> all = steps::get_loops(sch, result.ref);
   std::vector<LoopRef> outer(all.begin(),
                              all.begin() + static_cast<std::ptrdiff_t>(std::min(dim, all.size())));
-  if (outer.empty() || block == 0) return outer;
+  if (outer.empty()) return outer;
   const int64_t extent = extent_of(sch, outer.back());
   if (extent > 0 && block >= extent) {
     outer.pop_back();
@@ -123,11 +138,8 @@ OrReason<std::vector<BlockRef>> tile_pool(Schedule& sch, const std::vector<Block
   const size_t dim = stepped_dimension(parts);
   if (dim == 0)
     return Reason(Reason::kForm, "the first dimension of {} is that of steps", rows.output()->name);
-  // as many rows as half of L1 holds, in blocks of about the same size
-  const int64_t most = std::max<int64_t>(1, features.l1_bytes / 2 / bytes_of_row(parts, dim));
   const int64_t extent = extent_of(sch, steps::get_loops(sch, result.ref)[dim - 1]);
-  const int64_t num_blocks = extent > 0 ? (extent - 1) / std::min(most, extent) + 1 : 0;
-  const int64_t block = extent > 0 ? (extent - 1) / num_blocks + 1 : std::min(most, kTileCosts.open_rows);
+  const int64_t block = rows_of_block(parts, dim, extent, features);
   std::vector<LoopRef> outer = loops_around_blocks(sch, parts, dim, block);
   const int64_t work = product(rows.num_instances(), kLoopCosts.element_work);
   if (features.num_cores > 1 && work >= features.min_parallel_work() && !outer.empty())
