@@ -21,6 +21,9 @@ struct CUnit {
   bool is_imported(std::string_view name) const;
   /// The name of helper `name` for `dtype`, e.g. "tw_max_float32"; adds its definition.
   std::string helper(std::string_view name, DataType dtype);
+  /// The name of a function without branches for math operator `name` (math.cc), e.g. "tw_exp_float32"; adds
+  /// its definition.  Empty if there is none for `dtype`.
+  std::string polynomial(std::string_view name, DataType dtype);
   /// The same for helpers without a dtype: "raise", "parallel_for", "dtype_text",
   /// "workspace_alloc".
   std::string helper(std::string_view name);

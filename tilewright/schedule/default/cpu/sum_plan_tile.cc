@@ -138,7 +138,7 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
   choose_matrix_tile(sum, plan, with_lanes);
   if (plan.matrix) return;
   TileLoads loads = loads_of(sum, plan, vectors, with_lanes, is_packing_free);
-  loads.window = size_of_windows(sum, plan, vectors);
+  loads.window = size_of_windows(sum, plan, vectors, features);
   loads.is_far = are_panels_far(sum, vectors, plan, features);
   if (!is_packing_free) {
     loads.far_pieces = std::count_if(vectors.begin(), vectors.end(), [&](const auto* load) {

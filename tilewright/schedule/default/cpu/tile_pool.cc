@@ -160,7 +160,6 @@ OrReason<std::vector<BlockRef>> tile_pool(Schedule& sch, const std::vector<Block
   }
   Features one_core = features;
   one_core.num_cores = 1;  // blocks run in parallel
-  if (getenv("TP_DEBUG")) fmt::print(stderr, "block {} dim {} extent {}\n{}\n", block, dim, extent, sch.trace().steps.size());
   if (std::optional<Reason> why = tile_sum(sch, rows, std::nullopt, one_core, {.within = place})) return *why;
   return done;
 }
