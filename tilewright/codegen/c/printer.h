@@ -16,6 +16,7 @@ struct CUnit {
   std::map<std::string, std::string> helpers;  // definitions by name (helpers.cc)
   std::string imported;                        // C source imported by the program
   std::set<std::string> headers = {"math.h", "stdbool.h", "stdint.h"};
+  bool has_loop_hints = false;  // macros that hints of loops are
 
   /// True if imported C declares or defines `name`.
   bool is_imported(std::string_view name) const;
@@ -54,6 +55,7 @@ class CPrinter final : public SourcePrinter {
   Code vector(const PrimExpr& expr) override;
   void alloc(const AllocBufferNode* node) override;
   void thread_loop(const ForNode* node) override;
+  std::string loop_hint(const ForNode* node) override;
   void fail(std::string_view kind, std::string_view message) override;
 
   // ---- calls (calls.cc)
