@@ -14,6 +14,17 @@ FUNCTIONS = {
     "layer_norm": [("LayerNormalization", "a b", {"axis": -1})],
     "gelu": [("Gelu", "a", {})],
     "transpose": [("Transpose", "a", {"perm": [1, 0]})],
+    **{
+        f"{kind}_{size}_{stride}": [
+            (
+                operator,
+                "a",
+                {"kernel_shape": [size] * 2, "strides": [stride] * 2, "pads": [size // 2] * 4},
+            )
+        ]
+        for kind, operator in (("max_pool", "MaxPool"), ("average_pool", "AveragePool"))
+        for size, stride in ((2, 2), (3, 2), (5, 1), (15, 1), (15, 2), (31, 1))
+    },
     "attention": [
         ("Transpose", "b", {"perm": [0, 1, 3, 2]}),
         ("MatMul", "a _", {}),

@@ -24,4 +24,8 @@ inline constexpr std::string_view kWinogradPatches = "winograd.patches";  // til
 inline constexpr std::string_view kWinogradProducts = "winograd.products";  // sums over channels
 inline constexpr std::string_view kWinogradRows = "winograd.rows";          // rows of tiles of results
 
+// Pools by steps (te/topi/pool_steps.h).
+inline constexpr std::string_view kPoolRows = "pool.rows";  // rows of windows combined
+inline constexpr std::string_view kPoolStep = "pool.step";  // neighbours along a row combined
+
 }  // namespace tilewright::tir

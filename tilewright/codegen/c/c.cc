@@ -63,6 +63,40 @@ void TVMFFIErrorSetRaisedFromCStr(const char* kind, const char* message) __attri
 #endif
 )";
 
+// GCC keeps the sums of a register tile in registers only if the loops over its rows and vectors are written
+// out, and that over lanes is not: it then becomes one vector.
+constexpr std::string_view kLoopHints = R"(
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8
+#define TW_WRITTEN_OUT _Pragma("GCC unroll 16")
+#define TW_LANES _Pragma("GCC unroll 1")
+#else
+#define TW_WRITTEN_OUT
+#define TW_LANES
+#endif
+)";
+
+// How often statements in `loop` stand if unrolled loops are written out; 0 if no loop over lanes is among
+// them.
+int64_t copies_with_lanes(const ForNode* loop) {
+  int64_t extent, inside = 0;
+  if (loop->for_kind == ForKind::kVectorized) return 1;
+  if (loop->for_kind != ForKind::kUnrolled || !as_const_int(loop->extent, &extent)) return 0;
+  walk(loop->body, [&](const ForNode* inner) { inside = std::max(inside, copies_with_lanes(inner)); });
+  return extent * inside;
+}
+
+// True if branches would be written out as often: GCC takes seconds for them.
+bool has_conditions(const Stmt& stmt) {
+  bool found = false;
+  walk(
+      stmt, [&](const IfThenElseNode*) { found = true; },
+      [&](const CallNode* call) {
+        const auto* op = call->op.as<OpNode>();
+        found |= op && op->name == "tir.if_then_else";
+      });
+  return found;
+}
+
 void check_name(const IRModule& module) {
   const std::string& name = module->global_vars.back()->name_hint;
   if (!is_identifier(name))
@@ -265,6 +299,25 @@ void CPrinter::thread_loop(const ForNode* node) {
       .help("build for a GPU target, or use parallel instead of bind");
 }
 
+std::string CPrinter::loop_hint(const ForNode* node) {
+  constexpr int64_t kMostCopies = 64;  // of a tile's statement: of more, GCC takes minutes
+  constexpr int64_t kMostRows = 16;
+  const ForNode* outer = node;
+  for (size_t n = nest_.size(); n-- > 0 && nest_[n]->for_kind == ForKind::kUnrolled;) outer = nest_[n];
+  const int64_t copies = copies_with_lanes(outer);
+  int64_t extent;
+  if (outer->for_kind != ForKind::kUnrolled || copies < 2 || copies > kMostCopies) return "";
+  if (has_conditions(outer->body)) return "";
+  if (node->for_kind == ForKind::kVectorized) {
+    unit_.has_loop_hints = true;
+    return "TW_LANES";
+  }
+  if (node->for_kind != ForKind::kUnrolled || !as_const_int(node->extent, &extent)) return "";
+  if (extent < 2 || extent > kMostRows) return "";
+  unit_.has_loop_hints = true;
+  return "TW_WRITTEN_OUT";
+}
+
 // Small buffers of constant size are allocated on the stack, others in temporary memory.
 void CPrinter::alloc(const AllocBufferNode* node) {
   const Buffer& buffer = node->buffer;
@@ -310,6 +363,7 @@ std::string emit_c(std::span<const ir::IRModule> lowered) {
   std::string text = "// Made by tilewright.\n";
   for (const std::string& header : unit.headers) text += "#include <" + header + ">\n";
   text += kHostTypes;
+  if (unit.has_loop_hints) text += kLoopHints;
   for (const auto& [name, declaration] : unit.externs) text += declaration;
   text += "\n";
   if (!unit.imported.empty())

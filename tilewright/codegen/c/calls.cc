@@ -73,6 +73,8 @@ Code CPrinter::call(const CallNode* node, std::string_view name) {
     if (!node->args[0]->dtype.is_float()) return {name == "isfinite" ? "true" : "false"};
     return {fmt::format("{}({}) != 0", name, text(node->args[0])), Level::kEquality};
   }
+  if (const std::string function = unit_.polynomial(name, node->dtype); !function.empty())
+    return {fmt::format("{}({})", function, arguments(node, 0))};
   if (is_one_of(name, {"rsqrt", "sigmoid", "exp10"})) return arithmetic_call(name, node->dtype, node->args);
   if (name == "pow" && node->dtype.is_integral()) return arithmetic_call(name, node->dtype, node->args);
   if (find_math(name) && (node->dtype.is_float() || name != "abs")) return math(node, name);

@@ -26,12 +26,18 @@ constexpr Helper kHelpers[] = {
      "// wraps around\nstatic inline {T} tw_sub_{D}({T} a, {T} b) {{ return ({T})(({U})a - ({U})b); }}\n"},
     {"mul", Helper::kAny,
      "// wraps around\nstatic inline {T} tw_mul_{D}({T} a, {T} b) {{ return ({T})(({U})a * ({U})b); }}\n"},
-    {"min", Helper::kFloat,
-     "// NaN if one is\nstatic inline {T} tw_min_{D}({T} a, {T} b) {{ return a < b || isnan(a) ? a : b; "
-     "}}\n"},
-    {"max", Helper::kFloat,
-     "// NaN if one is\nstatic inline {T} tw_max_{D}({T} a, {T} b) {{ return a > b || isnan(a) ? a : b; "
-     "}}\n"},
+    {"min", Helper::kFloat, R"(// NaN if one is
+static inline {T} tw_min_{D}({T} a, {T} b) {{
+  const {T} chosen = a < b ? a : b;
+  return isnan(a) ? a : chosen;
+}}
+)"},
+    {"max", Helper::kFloat, R"(// NaN if one is
+static inline {T} tw_max_{D}({T} a, {T} b) {{
+  const {T} chosen = a > b ? a : b;
+  return isnan(a) ? a : chosen;
+}}
+)"},
     {"min", Helper::kAny, "static inline {T} tw_min_{D}({T} a, {T} b) {{ return a < b ? a : b; }}\n"},
     {"max", Helper::kAny, "static inline {T} tw_max_{D}({T} a, {T} b) {{ return a > b ? a : b; }}\n"},
     {"div", Helper::kSigned, R"(// x / 0 is 0

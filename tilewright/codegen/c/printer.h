@@ -16,11 +16,15 @@ struct CUnit {
   std::map<std::string, std::string> helpers;  // definitions by name (helpers.cc)
   std::string imported;                        // C source imported by the program
   std::set<std::string> headers = {"math.h", "stdbool.h", "stdint.h"};
+  bool has_loop_hints = false;  // macros that hints of loops are
 
   /// True if imported C declares or defines `name`.
   bool is_imported(std::string_view name) const;
   /// The name of helper `name` for `dtype`, e.g. "tw_max_float32"; adds its definition.
   std::string helper(std::string_view name, DataType dtype);
+  /// The name of a function without branches for math operator `name` (math.cc), e.g. "tw_exp_float32"; adds
+  /// its definition.  Empty if there is none for `dtype`.
+  std::string polynomial(std::string_view name, DataType dtype);
   /// The same for helpers without a dtype: "raise", "parallel_for", "dtype_text",
   /// "workspace_alloc".
   std::string helper(std::string_view name);
@@ -51,6 +55,7 @@ class CPrinter final : public SourcePrinter {
   Code vector(const PrimExpr& expr) override;
   void alloc(const AllocBufferNode* node) override;
   void thread_loop(const ForNode* node) override;
+  std::string loop_hint(const ForNode* node) override;
   void fail(std::string_view kind, std::string_view message) override;
 
   // ---- calls (calls.cc)

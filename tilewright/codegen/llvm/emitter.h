@@ -111,6 +111,7 @@ class FunctionEmitter {
   llvm::Value* emit_truncated(const BinaryOpNode* node, bool is_div, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_compare(Kind kind, DataType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_min_max(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b);
+  llvm::Value* emit_nan_min_max(Kind kind, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_logic(const BinaryOpNode* node);
   llvm::Value* emit_cast(DataType from, DataType to, llvm::Value* value);
   /// Conversions between the bits of small floats and other values (small_float.cc).

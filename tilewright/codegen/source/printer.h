@@ -60,6 +60,8 @@ class SourcePrinter {
   virtual Code vector(const PrimExpr& expr) = 0;
   virtual void alloc(const AllocBufferNode* node) = 0;
   virtual void thread_loop(const ForNode* node) = 0;
+  /// A line before a loop that says how compilers treat it; empty for none.
+  virtual std::string loop_hint(const ForNode*) { return ""; }
   /// Reports an error and leaves the function.
   virtual void fail(std::string_view kind, std::string_view message) = 0;
 
@@ -107,6 +109,7 @@ class SourcePrinter {
   std::vector<std::string> lines_;
   int depth_ = 0;
   std::vector<std::string> cleanups_;  // innermost last
+  std::vector<const ForNode*> nest_;   // the loops around a statement, innermost last
 
  private:
   Code int_literal(int64_t value, DataType dtype) const;

@@ -116,12 +116,15 @@ void SourcePrinter::loop(const ForNode* node) {
   // the name is declared in the loop's own block, so that the next loop may use the same one
   names_.enter();
   const std::string name = names_.declare(node->loop_var.get());
+  if (std::string hint = loop_hint(node); !hint.empty()) line(std::move(hint));
+  nest_.push_back(node);
   open(fmt::format("for ({} {} = {}; {} < {}; ++{}) {{{}", type_name(node->loop_var->dtype), name, begin,
                    name, end, name, loop_comment(node->for_kind)));
   loops_.push_back(cleanups_.size());
   stmt(node->body);
   loops_.pop_back();
   close();
+  nest_.pop_back();
   names_.leave();
 }
 

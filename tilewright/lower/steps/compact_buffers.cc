@@ -32,7 +32,9 @@ using arith::IntervalRegion;
 // Finds the touched region of one buffer inside its allocation.
 class Touched {
  public:
-  Touched(const BufferNode* buffer, Analyzer& analyzer) : buffer_(buffer), analyzer_(analyzer) {}
+  /// `learns`: conditions around accesses bound what they touch.
+  Touched(const BufferNode* buffer, Analyzer& analyzer, bool learns)
+      : buffer_(buffer), analyzer_(analyzer), learns_(learns) {}
 
   /// The hull of all accesses; nullopt if the buffer is never used, or used without indices.
   std::optional<IntervalRegion> region_in(const Stmt& body) {
@@ -86,7 +88,7 @@ class Touched {
     visit(branch->condition.get());
     {
       const auto scope = analyzer_.enter();
-      learn_condition(branch->condition, analyzer_);
+      if (learns_) learn_condition(branch->condition, analyzer_);
       visit(branch->then_case.get());
     }
     if (branch->else_case) visit(branch->else_case.get());
@@ -146,6 +148,7 @@ class Touched {
 
   const BufferNode* buffer_;
   Analyzer& analyzer_;
+  bool learns_;
   Domains domains_;
   std::vector<IntervalRegion> regions_;                  // of each access, where its branch is taken
   std::unordered_map<const VarNode*, int64_t> vectors_;  // vectorized loops and their lanes
@@ -188,9 +191,10 @@ class Compactor {
   Stmt allocation(Self& self, const AllocBufferNode* node) {
     const Buffer& buffer = node->buffer;
     if (buffer->strides.empty() && !buffer->shape.empty()) {
-      Touched touched(buffer.get(), analyzer);
-      const std::optional<IntervalRegion> region = touched.region_in(node->body);
+      Touched touched(buffer.get(), analyzer, true);
+      std::optional<IntervalRegion> region = touched.region_in(node->body);
       if (region) {
+        bound_without_conditions(buffer, node->body, *region);
         resize(buffer, *region, buffer->scope() == "local" ? touched.lanes() : 1);
         align(buffer, node->annotations.get(kStorageAlign));
       }
@@ -199,6 +203,19 @@ class Compactor {
     const Compact* compact = find(buffer.get());
     if (!compact && body == node->body) return Stmt(node);
     return AllocBufferNode::make(compact ? compact->buffer : buffer, node->annotations, body);
+  }
+
+  // Dimensions without a constant bound take that of what conditions do not leave out: the lanes of a tile,
+  // where a condition says that they end with an image of unknown width.
+  void bound_without_conditions(const Buffer& buffer, const Stmt& body, IntervalRegion& region) {
+    int64_t most;
+    const auto is_constant = [&](const Interval& interval) { return constant_extent(interval, &most); };
+    if (std::all_of(region.begin(), region.end(), is_constant)) return;
+    const std::optional<IntervalRegion> all = Touched(buffer.get(), analyzer, false).region_in(body);
+    if (!all) return;
+    for (size_t axis = 0; axis < region.size(); ++axis) {
+      if (!is_constant(region[axis]) && is_constant((*all)[axis])) region[axis] = (*all)[axis];
+    }
   }
 
   void resize(const Buffer& buffer, const IntervalRegion& touched, int64_t lanes) {

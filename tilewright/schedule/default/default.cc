@@ -10,6 +10,7 @@
 #include "tilewright/schedule/default/cpu/sum_plan.h"
 #include "tilewright/schedule/default/cpu/tile_groups.h"
 #include "tilewright/schedule/steps.h"
+#include "tilewright/tir/block_roles.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -37,6 +38,7 @@ class Rules {
   void tile(const BlockShape& sum);
   void note_instructions(const BlockShape& sum);
   bool tiles_winograd(const BlockShape& sum);
+  void tiles_pool();
   bool tiles_groups(const BlockShape& parts);
   bool attempt(std::string_view name, const Block& block, const Rule& rule);
   void note(std::string_view name, const Block& block, std::optional<Reason> reason);
@@ -104,6 +106,12 @@ std::optional<Reason> why_not_into(const BlockShape& shape, const BlockShape& re
                 kMaxInlinedNodes);
 }
 
+// True if rule tile_pool computes `shape` for many readers at once.
+bool is_part_of_pool(const BlockShape& shape) {
+  const std::string role = shape.block->annotations.get_string(kRole, "");
+  return role == kPoolRows || role == kPoolStep;
+}
+
 // A value that is cheap, or needed once, is computed where it is read: no memory in between.  Nothing if
 // `shape` has one, else the reason.
 //
@@ -111,6 +119,7 @@ std::optional<Reason> why_not_into(const BlockShape& shape, const BlockShape& re
 std::optional<Reason> why_not_inlined(const std::vector<BlockShape>& shapes, const BlockShape& shape,
                                       const std::vector<Buffer>& kept, const Features& features) {
   if (shape.is_reduction()) return Reason(Reason::kOther, "it is a reduction");
+  if (is_part_of_pool(shape)) return Reason(Reason::kOther, "it is a part of a pool");
   const std::vector<const BlockShape*> readers = readers_of(shapes, shape);
   if (readers.empty()) return Reason(Reason::kOther, "no block reads {}", shape.output()->name);
   if (readers.size() > 1 && shape.is_expensive())
@@ -264,7 +273,7 @@ std::vector<std::vector<BlockShape>> Rules::runs() const {
   for (BlockRef block : blocks_) {
     if (!sch_.is_alive(block)) continue;
     OrReason<BlockShape> shape = shape_of(sch_, block);
-    if (!shape) {
+    if (!shape || is_done(*shape)) {
       is_open = false;
       continue;
     }
@@ -273,6 +282,19 @@ std::vector<std::vector<BlockShape>> Rules::runs() const {
     found.back().push_back(std::move(*shape));
   }
   return found;
+}
+
+void Rules::tiles_pool() {
+  const std::vector<BlockShape> all = shapes();
+  const BlockShape* rows = block_in_role(all, kPoolRows);
+  if (!rows) return;
+  std::vector<BlockRef> done;
+  const bool is_applied = attempt("tile_pool", rows->block, [&](Schedule& copy) {
+    const OrReason<std::vector<BlockRef>> tiled = tile_pool(copy, all, features_);
+    if (tiled) done = *tiled;
+    return tiled.why_not();
+  });
+  if (is_applied) done_.insert(done_.end(), done.begin(), done.end());
 }
 
 // Schedules blocks that follow each other and reduce contiguous elements.  The reasons why others are not
@@ -419,6 +441,7 @@ bool Rules::leaves_sums() {
   blocks_ = outer_blocks(sch_, func_name_);
   if (tiles_attention()) return false;
   inline_elements();
+  tiles_pool();
   reduces_rows();
   return true;
 }

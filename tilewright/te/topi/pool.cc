@@ -1,125 +1,17 @@
 #include "tilewright/te/topi/pool.h"
 
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/te/topi/pool_steps.h"
+#include "tilewright/te/topi/pool_windows.h"
 #include "tilewright/te/topi/reduce.h"
 
 namespace tilewright::topi {
 using namespace tir;
 namespace {
 
-// A position in a window: its element, and the number of elements of the window that count.
-struct Window {
-  std::vector<PrimExpr> indices;
-  PrimExpr inside;  // the element at `indices` is in data
-  PrimExpr count;   // elements of the window in data (or in the padded data)
-};
-
-class Pooling {
- public:
-  Pooling(const Tensor& data, const PoolOptions& options)
-      : data_(data), options_(options), spatial_(spatial_dims(options.layout)) {
-    shape_ = data.shape();
-    for (size_t n = 0; n < spatial_.size(); ++n) {
-      shape_[spatial_[n]] =
-          pool_extent(data.shape()[spatial_[n]], options.pool_size[n], options.strides[n], options.padding[n],
-                      options.padding[spatial_.size() + n], options.dilation[n], options.ceil_mode);
-      reduced_.push_back(te::reduce_axis(
-          make_const_int(data.shape()[spatial_[n]]->dtype, options.pool_size[n]), fmt::format("rv{}", n)));
-    }
-  }
-  const Shape& shape() const { return shape_; }
-  const std::vector<IterVar>& reduced() const { return reduced_; }
-
-  Window window(const std::vector<Var>& i) const {
-    std::vector<PrimExpr> offsets;
-    for (const IterVar& axis : reduced_) offsets.push_back(axis->var);
-    return window({i.begin(), i.end()}, offsets);
-  }
-  // The position `offsets` of the window of result `i`.
-  Window window(const std::vector<PrimExpr>& i, const std::vector<PrimExpr>& offsets) const {
-    Window result{i, bool_imm(true), imm(1, kInt64)};
-    for (size_t n = 0; n < spatial_.size(); ++n) {
-      const size_t dim = spatial_[n];
-      const PrimExpr& extent = data_.shape()[dim];
-      const PrimExpr start = i[dim] * options_.strides[n] - options_.padding[n];
-      const PrimExpr index = start + offsets[n] * options_.dilation[n];
-      const PrimExpr zero = make_const_int(index->dtype, 0);
-      result.indices[dim] = index;
-      if (options_.padding[n] > 0) result.inside = tir::logical_and(result.inside, zero <= index);
-      if (reaches_beyond(n)) result.inside = tir::logical_and(result.inside, index < extent);
-      result.count = result.count * tir::cast(kInt64, count_along(n, start, extent));
-    }
-    return result;
-  }
-
-  /// The sum, over all windows that contain an element of data, of `term(index of the window's result,
-  /// offsets of the element in the window)`, in dtype_of_sums.
-  using Term = std::function<PrimExpr(const std::vector<PrimExpr>&, const std::vector<PrimExpr>&)>;
-  Tensor over_windows(const Term& term, std::string name) const {
-    auto body = [&](const std::vector<Var>& i) {
-      std::vector<PrimExpr> result(i.begin(), i.end()), offsets;
-      PrimExpr hit = bool_imm(true);
-      for (size_t n = 0; n < spatial_.size(); ++n) {
-        const size_t dim = spatial_[n];
-        offsets.push_back(reduced_[n]->var);
-        const PrimExpr shifted = result[dim] + options_.padding[n] - offsets[n] * options_.dilation[n];
-        const PrimExpr zero = make_const_int(shifted->dtype, 0);
-        result[dim] = floordiv(shifted, options_.strides[n]);
-        if (options_.strides[n] > 1)
-          hit = tir::logical_and(hit, tir::equal(floormod(shifted, options_.strides[n]), zero));
-        hit = tir::logical_and(hit, tir::logical_and(zero <= shifted, result[dim] < shape_[dim]));
-      }
-      const DataType dtype = dtype_of_sums(data_.dtype());
-      return te::sum(call(dtype, "if_then_else", {hit, term(result, offsets), make_const_int(dtype, 0)}),
-                     reduced_);
-    };
-    return rounded_to(te::compute(data_.shape(), body, {.name = std::move(name)}), data_.dtype());
-  }
-
- private:
-  // True if the last window may end after the data.
-  bool reaches_beyond(size_t n) const {
-    if (options_.padding[spatial_.size() + n] > 0) return true;
-    const PrimExpr covered = (shape_[spatial_[n]] - 1) * options_.strides[n] +
-                             ((options_.pool_size[n] - 1) * options_.dilation[n] + 1);
-    arith::Analyzer analyzer;
-    return !analyzer.can_prove(covered <= data_.shape()[spatial_[n]] + options_.padding[n]);
-  }
-  PrimExpr count_along(size_t n, const PrimExpr& start, const PrimExpr& extent) const {
-    const PrimExpr full = make_const_int(start->dtype, options_.pool_size[n]);
-    const bool cut_before = options_.padding[n] > 0 && !options_.count_include_pad;
-    if (!cut_before && !reaches_beyond(n)) return full;
-    // the first position of the window in the data: a dilated window may step over 0
-    const PrimExpr first = tir::max(start, floormod(start, options_.dilation[n]));
-    const PrimExpr low = options_.count_include_pad ? start : first;
-    // count_include_pad counts the padding, but not what ceil_mode adds beyond it
-    const PrimExpr limit =
-        options_.count_include_pad ? extent + options_.padding[spatial_.size() + n] : extent;
-    const PrimExpr high = tir::min(start + options_.pool_size[n] * options_.dilation[n], limit);
-    return tir::max(floordiv(high - low + (options_.dilation[n] - 1), options_.dilation[n]),
-                    make_const_int(start->dtype, 1));
-  }
-
-  const Tensor& data_;
-  const PoolOptions& options_;
-  std::vector<size_t> spatial_;
-  Shape shape_;
-  std::vector<IterVar> reduced_;
-};
-
 // total / count, rounded to `dtype`
 PrimExpr mean_of(const PrimExpr& total, const PrimExpr& count, DataType dtype) {
   return tir::cast(dtype, div(total, tir::cast(total->dtype, count)));
-}
-
-PrimExpr guarded(const PrimExpr& inside, const PrimExpr& element, const PrimExpr& otherwise) {
-  return is_one(inside) ? element : call(element->dtype, "if_then_else", {inside, element, otherwise});
-}
-
-// The term of a sum for `element`: 0 outside of data.
-PrimExpr guarded_term(const PrimExpr& inside, const PrimExpr& element) {
-  const PrimExpr term = widened(element);
-  return guarded(inside, term, make_const_int(term->dtype, 0));
 }
 
 }  // namespace
@@ -143,6 +35,7 @@ PrimExpr pool_extent(const PrimExpr& extent, int64_t pool, int64_t stride, int64
 
 Tensor max_pool(const Tensor& data, const PoolOptions& options) {
   const Pooling pooling(data, options);
+  if (is_pooled_by_steps(PoolKind::kMax, options)) return pool_by_steps(PoolKind::kMax, pooling);
   return te::compute(pooling.shape(),
                      [&](const std::vector<Var>& i) {
                        const Window window = pooling.window(i);
@@ -155,13 +48,17 @@ Tensor max_pool(const Tensor& data, const PoolOptions& options) {
 
 Tensor avg_pool(const Tensor& data, const PoolOptions& options) {
   const Pooling pooling(data, options);
+  const auto all_at_once = [&] {
+    return te::compute(pooling.shape(),
+                       [&](const std::vector<Var>& i) {
+                         const Window window = pooling.window(i);
+                         return te::sum(guarded_term(window.inside, data.at(window.indices)),
+                                        pooling.reduced());
+                       },
+                       {.name = "pool_sum"});
+  };
   const Tensor total =
-      te::compute(pooling.shape(),
-                  [&](const std::vector<Var>& i) {
-                    const Window window = pooling.window(i);
-                    return te::sum(guarded_term(window.inside, data.at(window.indices)), pooling.reduced());
-                  },
-                  {.name = "pool_sum"});
+      is_pooled_by_steps(PoolKind::kSum, options) ? pool_by_steps(PoolKind::kSum, pooling) : all_at_once();
   return te::compute(pooling.shape(),
                      [&](const std::vector<Var>& i) {
                        return mean_of(total.at({i.begin(), i.end()}), pooling.window(i).count, data.dtype());

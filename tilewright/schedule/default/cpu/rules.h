@@ -42,6 +42,13 @@ OrReason<std::vector<BlockRef>> tile_winograd(Schedule& sch, const std::vector<B
                                               const BlockShape& sum, const Features& features,
                                               bool may_have_strips);
 
+/// Pools by steps (te/topi/pool_steps.h): some rows at a time, from the rows of data to results.
+///
+/// shapes   all blocks of the function, in order
+/// Returns  the blocks that have their schedule with this
+OrReason<std::vector<BlockRef>> tile_pool(Schedule& sch, const std::vector<BlockShape>& shapes,
+                                          const Features& features);
+
 /// Attention in blocks of queries (te/topi/attention_steps.h): all that a block needs is computed with it.
 ///
 /// shapes  all blocks of the function, in order

@@ -72,9 +72,9 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
 /// How many rows' lines L1 keeps of an operand whose rows are that far apart.
 int64_t num_kept_rows(int64_t stride_bytes, const Features& features);
 /// How many iterations of its innermost step a tile may have in registers, because neighbouring rows read
-/// largely the same there; 1 if they do not.
+/// largely the same there; 1 if they do not, or half of the registers would not hold them.
 int64_t size_of_windows(const BlockShape& sum, const SumPlan& plan,
-                        const std::vector<const BufferLoadNode*>& vectors);
+                        const std::vector<const BufferLoadNode*>& vectors, const Features& features);
 /// The innermost step of `plan`, if the vectors that neighbouring rows read in its iterations are largely the
 /// same, as those of windows without sums over channels are: written out, each is loaded once
 /// (sum_plan_windows.cc).

@@ -172,10 +172,10 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
   choose_matrix_tile(sum, plan, with_lanes);
   if (plan.matrix) return;
   TileLoads loads = loads_of(sum, plan, vectors, with_lanes, is_packing_free);
-  loads.window = size_of_windows(sum, plan, vectors);
   loads.conversions = num_conversions(sum, vectors);
   loads.least_vectors = least_vectors_of(sum, plan, loads, with_lanes);
   if (plan.groups) loads.steps = product(loads.steps, sum.likely_extent(*plan.groups));
+  loads.window = size_of_windows(sum, plan, vectors, features);
   loads.is_far = are_panels_far(sum, vectors, plan, features);
   // what lies in panels has the tile that it was packed for
   is_packing_free |= !plan.dot && std::any_of(vectors.begin(), vectors.end(), [&](const auto* load) {

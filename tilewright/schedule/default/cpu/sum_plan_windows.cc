@@ -35,11 +35,13 @@ bool is_by_channel(const BlockShape& sum, const SumPlan& plan,
 }  // namespace
 
 int64_t size_of_windows(const BlockShape& sum, const SumPlan& plan,
-                        const std::vector<const BufferLoadNode*>& vectors) {
+                        const std::vector<const BufferLoadNode*>& vectors, const Features& features) {
   if (!is_by_channel(sum, plan, vectors)) return 1;
   for (size_t axis = sum.block->iter_vars.size(); axis-- > 0;) {
     if (sum.block->iter_vars[axis]->iter_type != IterType::kReduce || sum.extent(axis) < 2) continue;
-    return is_shared_by_rows(sum, plan, axis, vectors) ? sum.extent(axis) : 1;
+    // longer ones leave no registers for rows, which gain more
+    const bool fits = 2 * sum.extent(axis) <= features.num_vector_registers;
+    return fits && is_shared_by_rows(sum, plan, axis, vectors) ? sum.extent(axis) : 1;
   }
   return 1;
 }
