@@ -95,7 +95,8 @@ Pipeline default_pipeline() {
       {&find_pass("fold_constant"), {}},           // 1  permutes the weights
       {&find_pass("remove_identities"), {}},       // 1  permutes that cancel out
       {&find_pass("dead_code_elimination"), {}},  // 1  drop dead values so that they do not influence layouts
-      {&find_pass("quantize_weights"), {}},       // 0  weights are in their final layout
+      {&find_pass("split_transposed_convs"), {}},  // 2  reads what a permute would only move
+      {&find_pass("quantize_weights"), {}},        // 0  weights are in their final layout
       {&find_pass("fuse_dequantize_matmul"), {}},  // 2
       {&find_pass("fuse_attention"), {}},          // 2  attention keeps its dtype
       {&find_pass("precision"), {}},               // 0  rounds weights

@@ -14,6 +14,7 @@ namespace {
 struct PhaseAttrs {
   std::vector<int64_t> window, strides, padding, dilation, output_padding;
   int64_t groups = 1;
+  bool channel_first = false;
   DataType out_dtype = DataType::void_();
   static constexpr auto fields() {
     using A = PhaseAttrs;
@@ -24,6 +25,7 @@ struct PhaseAttrs {
         field<&A::dilation>("dilation", "distance of kernel elements: one per dimension"),
         field<&A::output_padding>("output_padding", "additional elements at the end of each dimension"),
         field<&A::groups>("groups", "channels are split into this many independent convolutions"),
+        field<&A::channel_first>("channel_first", "data is [n, c, spatial...], not [n, spatial..., c]"),
         field<&A::out_dtype>("out_dtype", "dtype of the result; void: that of data")};
   }
 };
@@ -118,7 +120,8 @@ Type infer_sums(const Call& call, const PhaseAttrs& attrs) {
   const Shape *shape = known_shape(data), *weight = known_shape(tensor_arg(call, 1));
   if (!shape || !weight) return tensor_type_of_ndim(static_cast<int64_t>(count + 2), dtype);
   Shape result{(*shape)[0]};
-  for (size_t n = 0; n < count; ++n) result.push_back(topi::conv_transpose_extent((*shape)[n + 1], axes[n]));
+  for (size_t n = 0; n < count; ++n)
+    result.push_back(topi::conv_transpose_extent((*shape)[n + (attrs.channel_first ? 2 : 1)], axes[n]));
   result.push_back(weight->back());
   return tensor_type(std::move(result), dtype);
 }
@@ -126,8 +129,11 @@ Type infer_sums(const Call& call, const PhaseAttrs& attrs) {
 te::Tensor lower_sums(const LowerInput& in, const PhaseAttrs& attrs) {
   std::vector<te::Tensor> weights;
   for (size_t n = 1; n < in.size(); ++n) weights.push_back(in[n]);
-  return topi::conv_transpose_by_phase(in[0], weights, axes_of(in.call, attrs, attrs.window.size()),
-                                       attrs.groups, in.out_dtype());
+  return topi::conv_transpose_by_phase(in[0], weights,
+                                       {.axes = axes_of(in.call, attrs, attrs.window.size()),
+                                        .groups = attrs.groups,
+                                        .is_channel_first = attrs.channel_first,
+                                        .dtype = in.out_dtype()});
 }
 
 constexpr OpInfo kOps[] = {
@@ -137,7 +143,7 @@ constexpr OpInfo kOps[] = {
         FusePattern::kInjective),
     op<infer_sums, lower_sums, PhaseAttrs>(
         "relax.nn.conv_transpose_by_phase", "data, *",
-        "Transposed convolution of [n, spatial..., c] by nn.phase_weight of each part of its sums.",
+        "Transposed convolution by nn.phase_weight of each part of its sums, with channels last.",
         FusePattern::kOutFusable),
 };
 

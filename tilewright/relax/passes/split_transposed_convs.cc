@@ -4,6 +4,8 @@
 //   y = R.nn.conv2d_transpose(x, W, strides=2)  other strides: each phase of y takes its own elements of W
 //   ->  t = R.nn.conv_transpose_by_phase(channels last x, R.nn.phase_weight(W), ...)
 //       y = R.permute_dims(t), channels where they were
+//   t = R.nn.conv_transpose_by_phase(R.permute_dims(x), ...)      a permute that puts channels last
+//   ->  t = R.nn.conv_transpose_by_phase(x, ..., channel_first=True)
 // Operators that work element by element on such a y are computed with its channels last, so that they can be
 // fused with it.  The shape of the weight must be known; constant weights are rearranged here.
 #include <algorithm>
@@ -40,6 +42,16 @@ bool is_transposed(const CallNode* call) {
          name == "relax.nn.conv3d_transpose";
 }
 
+// The letters of spatial dimensions, in order.
+std::string spatial_letters(const std::string& layout) {
+  std::string letters;
+  for (char letter : layout) {
+    if (letter == 'D' || letter == 'H' || letter == 'W') letters += letter;
+  }
+  std::sort(letters.begin(), letters.end());
+  return letters;
+}
+
 // A transposed convolution whose weight has a known shape.
 struct Transposed {
   Call call;
@@ -56,10 +68,13 @@ std::optional<Transposed> transposed_of(const Call& call) {
       std::find(weight->begin(), weight->end(), 0) != weight->end())
     return std::nullopt;
   Transposed result{call, transposed_options(call), *weight};
-  size_t axis = 0;
-  for (char letter : result.how.conv.kernel_layout) {
-    if (letter == 'D' || letter == 'H' || letter == 'W')
-      result.how.axes[axis++].window = result.extent(letter);
+  const std::string letters = spatial_letters(result.how.conv.data_layout);
+  for (size_t n = 0; n < result.count(); ++n) {
+    topi::TransposedAxis& axis = result.how.axes[n];
+    axis.window = result.extent(letters[n]);
+    // one element of data meets each kernel element once: there is nothing to add up
+    const PrimExpr& extent = (*data)[result.how.conv.data_layout.find(letters[n])];
+    if (tir::is_one(extent)) axis.stride = std::max(axis.stride, (axis.window - 1) * axis.dilation + 1);
   }
   return result;
 }
@@ -69,15 +84,6 @@ Ints order_of(const std::string& layout, const std::string& wanted) {
   Ints axes;
   for (char letter : wanted) axes.push_back(static_cast<int64_t>(layout.find(letter)));
   return axes;
-}
-
-std::string spatial_letters(const std::string& layout) {
-  std::string letters;
-  for (char letter : layout) {
-    if (letter == 'D' || letter == 'H' || letter == 'W') letters += letter;
-  }
-  std::sort(letters.begin(), letters.end());
-  return letters;
 }
 
 // ---- stride 1
@@ -176,13 +182,14 @@ Constant rearranged(const runtime::Tensor& weight, const Transposed& conv, const
 }
 
 AttrMap phase_attrs(const Transposed& conv) {
-  Ints window, more;
+  Ints window, strides, more;
   for (const topi::TransposedAxis& axis : conv.how.axes) {
     window.push_back(axis.window);
+    strides.push_back(axis.stride);
     more.push_back(axis.output_padding);
   }
   return AttrMap{{"window", attr(window)},
-                 {"strides", attr(conv.how.conv.strides)},
+                 {"strides", attr(strides)},
                  {"padding", attr(conv.how.conv.padding)},
                  {"dilation", attr(conv.how.conv.dilation)},
                  {"output_padding", attr(more)},
@@ -222,8 +229,10 @@ class Splitter {
     for (const Binding& binding : block->bindings) {
       const auto* bound = binding.as<VarBindingNode>();
       const auto* call = bound ? bound->value.as<CallNode>() : nullptr;
-      if (!call || !(convert_conv(binding->var, call) || convert_elements(binding->var, call)))
-        bindings_.push_back(binding);
+      if (call && op_name(call) == "relax.permute_dims") permutes_[binding->var.get()] = call;
+      const bool is_done = call && (convert_conv(binding->var, call) || reads_in_place(binding->var, call) ||
+                                    convert_elements(binding->var, call));
+      if (!is_done) bindings_.push_back(binding);
     }
     return DataflowBlockNode::make(std::move(bindings_));
   }
@@ -247,6 +256,27 @@ class Splitter {
     const std::string& layout = conv->how.conv.data_layout;
     const Ints to_last = order_of(layout, "N" + spatial_letters(layout) + "C");
     bind(var, by_phase(*conv, to_last), to_last);
+    return true;
+  }
+
+  // Sums whose data a permute would move for them: they read it where it is.
+  bool reads_in_place(const AnyVar& var, const CallNode* call) {
+    if (op_name(call) != "relax.nn.conv_transpose_by_phase" || call->attrs.get_int("channel_first", 0) != 0)
+      return false;
+    const auto found = permutes_.find(call->args[0].get());
+    const std::optional<Ints> weight = constant_shape(call->args[1]);
+    // vectors along channels, where no others are added up, need them last
+    if (found == permutes_.end() || !weight || (*weight)[weight->size() - 2] == 1) return false;
+    Ints to_last(weight->size() / 2 + 1);
+    std::iota(to_last.begin(), to_last.end(), 0);
+    std::rotate(to_last.begin() + 1, to_last.begin() + 2, to_last.end());
+    if (permutation_of(found->second) != to_last) return false;
+    is_changed = true;
+    const Call in_place = with(Call(call), [&](CallNode& node) {
+      node.args[0] = found->second->args[0];
+      node.attrs.set("channel_first", attr(true));
+    });
+    bindings_.push_back(VarBindingNode::make(var, Expr(in_place)));
     return true;
   }
 
@@ -300,6 +330,7 @@ class Splitter {
 
   std::vector<Binding> bindings_;
   std::unordered_map<const Object*, Twin> twins_;
+  std::unordered_map<const Object*, const CallNode*> permutes_;  // by the variable that is bound to it
 };
 
 IRModule run(const IRModule& module, const NoOptions&, PassContext&) {

@@ -70,6 +70,20 @@ struct AxisSums {
   int64_t least_shift = 0, most_shift = 0;
 };
 
+AxisSums with_bounds(AxisSums sums) {
+  for (int64_t phase = 0; phase < sums.count; ++phase) {
+    int64_t shift = 0;
+    as_const_int(sums.shift(imm(phase, kInt64)), &shift);
+    sums.least_shift = phase == 0 ? shift : std::min(sums.least_shift, shift);
+    sums.most_shift = phase == 0 ? shift : std::max(sums.most_shift, shift);
+  }
+  if (sums.least_shift != sums.most_shift) return sums;
+  sums.shift = [shift = sums.least_shift](const PrimExpr& phase) {
+    return make_const_int(phase->dtype, shift);
+  };
+  return sums;
+}
+
 // Quotients of y by the stride, phases of y.
 AxisSums sums_of_phases(const TransposedAxis& axis) {
   AxisSums sums;
@@ -80,7 +94,7 @@ AxisSums sums_of_phases(const TransposedAxis& axis) {
     const PrimExpr place = plus(phase, axis.before);
     return arith::simplify(divided(place, axis.stride) - shift_of(axis, residue_of(axis, place)));
   };
-  return sums;
+  return with_bounds(std::move(sums));
 }
 
 // Quotients of y + before, residues.
@@ -94,47 +108,50 @@ AxisSums sums_of_residues(const TransposedAxis& axis, const Residues& residues) 
     const PrimExpr zero = make_const_int(residue->dtype, 0);
     return arith::simplify(zero - shift_of(axis, plus(residue, residues.begin)));
   };
-  return sums;
+  return with_bounds(std::move(sums));
 }
 
-void add_bounds_of_shift(AxisSums& sums) {
-  for (int64_t phase = 0; phase < sums.count; ++phase) {
-    int64_t shift = 0;
-    as_const_int(sums.shift(imm(phase, kInt64)), &shift);
-    sums.least_shift = phase == 0 ? shift : std::min(sums.least_shift, shift);
-    sums.most_shift = phase == 0 ? shift : std::max(sums.most_shift, shift);
-  }
-}
+// Data with zeros where one of the sums reads beyond it.
+struct Source {
+  Tensor data;
+  std::vector<int64_t> before;  // the number of zeros at the begin of each axis
+};
 
-// Data with zeros where the sums read beyond it; `before` becomes their number at the begin of each axis.
-Tensor with_zeros(const Tensor& data, const std::vector<TransposedAxis>& axes,
-                  const std::vector<AxisSums>& sums, std::vector<int64_t>* before) {
+// Where the first spatial dimension is.
+size_t first_axis(const TransposedSums& how) { return how.is_channel_first ? 2 : 1; }
+
+Source with_zeros(const Tensor& data, const TransposedSums& how,
+                  const std::vector<std::vector<AxisSums>>& all) {
   std::vector<int64_t> front(data.ndim()), back(data.ndim());
-  for (size_t n = 0; n < axes.size(); ++n) {
-    const int64_t reach = (sums[n].taps - 1) * step_of(axes[n]);
-    front[n + 1] = std::max<int64_t>(0, reach - sums[n].begin - sums[n].least_shift);
-    back[n + 1] = std::max<int64_t>(0, sums[n].begin + sums[n].more + sums[n].most_shift);
+  const auto begin = static_cast<std::ptrdiff_t>(first_axis(how));
+  for (const std::vector<AxisSums>& sums : all) {
+    for (size_t n = 0; n < how.axes.size(); ++n) {
+      const int64_t reach = (sums[n].taps - 1) * step_of(how.axes[n]);
+      int64_t &before = front[n + first_axis(how)], &after = back[n + first_axis(how)];
+      before = std::max(before, reach - sums[n].begin - sums[n].least_shift);
+      after = std::max(after, sums[n].begin + sums[n].more + sums[n].most_shift);
+    }
   }
-  *before = {front.begin() + 1, front.end() - 1};
+  const std::vector<int64_t> before(front.begin() + begin,
+                                    front.begin() + begin + static_cast<std::ptrdiff_t>(how.axes.size()));
   const auto is_none = [](int64_t count) { return count == 0; };
   if (std::all_of(front.begin(), front.end(), is_none) && std::all_of(back.begin(), back.end(), is_none))
-    return data;
-  return pad(data, front, back, make_const_int(data.dtype(), 0), "pad_temp");
+    return {data, before};
+  return {pad(data, front, back, make_const_int(data.dtype(), 0), "pad_temp"), before};
 }
 
 // [n, quotient, phase, ..., o], or [..., group, o] where vectors of channels would cross groups.
-Tensor phase_sums(const Tensor& data, const Tensor& weight, const std::vector<TransposedAxis>& axes,
-                  std::vector<AxisSums> sums, int64_t groups, DataType dtype, bool is_by_group) {
-  for (AxisSums& each : sums) add_bounds_of_shift(each);
-  std::vector<int64_t> before;
-  const Tensor source = with_zeros(data, axes, sums, &before);
-  const size_t count = axes.size();
+Tensor phase_sums(const Tensor& data, const Source& source, const Tensor& weight, const TransposedSums& how,
+                  const std::vector<AxisSums>& sums, bool is_by_group) {
+  const size_t count = how.axes.size(), first = first_axis(how);
+  const int64_t groups = how.groups;
+  const DataType dtype = dtype_of_sums(how.dtype);
   const PrimExpr inputs = weight.shape()[2 * count], outputs = weight.shape().back(),
                  group_outputs = arith::simplify(floordiv(outputs, groups));
   Shape shape{data.shape()[0]};
   for (size_t n = 0; n < count; ++n) {
-    shape.push_back(plus(data.shape()[n + 1], sums[n].more));
-    shape.push_back(make_const_int(data.shape()[n + 1]->dtype, sums[n].count));
+    shape.push_back(plus(data.shape()[n + first], sums[n].more));
+    shape.push_back(make_const_int(data.shape()[n + first]->dtype, sums[n].count));
   }
   if (is_by_group) shape.push_back(make_const_int(outputs->dtype, groups));
   shape.push_back(is_by_group ? group_outputs : outputs);
@@ -152,8 +169,8 @@ Tensor phase_sums(const Tensor& data, const Tensor& weight, const std::vector<Tr
     std::vector<PrimExpr> at_data{i[0]}, at_weight;
     for (size_t n = 0; n < count; ++n) {
       const PrimExpr phase = i[2 * n + 2];
-      const PrimExpr place = PrimExpr(i[2 * n + 1]) + sums[n].shift(phase) - taps[n] * step_of(axes[n]);
-      at_data.push_back(plus(place, sums[n].begin + before[n]));
+      const PrimExpr place = PrimExpr(i[2 * n + 1]) + sums[n].shift(phase) - taps[n] * step_of(how.axes[n]);
+      at_data.push_back(plus(place, sums[n].begin + source.before[n]));
       at_weight.push_back(sums[n].count == 1 ? make_const_int(phase->dtype, 0) : phase);
     }
     at_weight.insert(at_weight.end(), taps.begin(), taps.end());
@@ -162,10 +179,11 @@ Tensor phase_sums(const Tensor& data, const Tensor& weight, const std::vector<Tr
       channel = group * group_outputs + channel;
     else if (groups > 1)
       group = floordiv(channel, group_outputs);
-    at_data.push_back(groups == 1 ? input : arith::simplify(group * inputs + input));
+    at_data.insert(how.is_channel_first ? at_data.begin() + 1 : at_data.end(),
+                   groups == 1 ? input : arith::simplify(group * inputs + input));
     at_weight.push_back(input);
     at_weight.push_back(channel);
-    const PrimExpr term = tir::cast(dtype, source.at(at_data)) * tir::cast(dtype, weight.at(at_weight));
+    const PrimExpr term = tir::cast(dtype, source.data.at(at_data)) * tir::cast(dtype, weight.at(at_weight));
     return reduced.empty() ? term : te::sum(term, reduced);
   };
   return te::compute(shape, body, {.name = fmt::format("conv{}d_transpose", count)});
@@ -182,56 +200,67 @@ PrimExpr element(const Tensor& sums, const PrimExpr& first, const std::vector<Pr
 }
 
 // All phases of all axes in one convolution.
-Tensor by_phases(const Tensor& data, const Tensor& weight, const std::vector<TransposedAxis>& axes,
-                 const Shape& shape, int64_t groups, DataType dtype, bool is_by_group) {
-  std::vector<AxisSums> how;
-  for (const TransposedAxis& axis : axes) how.push_back(sums_of_phases(axis));
-  const Tensor sums = phase_sums(data, weight, axes, how, groups, dtype, is_by_group);
+Tensor by_phases(const Tensor& data, const Tensor& weight, const TransposedSums& how, const Shape& shape,
+                 bool is_by_group) {
+  std::vector<AxisSums> where;
+  for (const TransposedAxis& axis : how.axes) where.push_back(sums_of_phases(axis));
+  const Source source = with_zeros(data, how, {where});
+  const Tensor sums = phase_sums(data, source, weight, how, where, is_by_group);
   const auto body = [&](const std::vector<Var>& i) {
     std::vector<PrimExpr> places;
-    for (size_t n = 0; n < axes.size(); ++n) {
-      places.push_back(divided(i[n + 1], axes[n].stride));
-      places.push_back(rest(i[n + 1], axes[n].stride));
+    for (size_t n = 0; n < how.axes.size(); ++n) {
+      places.push_back(divided(i[n + 1], how.axes[n].stride));
+      places.push_back(rest(i[n + 1], how.axes[n].stride));
     }
     return element(sums, i[0], places, i.back(), is_by_group);
   };
   return te::compute(shape, body, {.name = "interleaved"});
 }
 
+// Where element `index` of the result is in the sums of `residues` along `axis`: quotient and residue, and
+// the condition that it is there.
+struct PlaceOfResidue {
+  PrimExpr quotient, residue, is_here = bool_imm(true);
+};
+PlaceOfResidue place_of(const TransposedAxis& axis, const Residues& residues, const PrimExpr& index) {
+  const PrimExpr place = plus(index, axis.before), residue = residue_of(axis, place);
+  PlaceOfResidue result{plus(divided(place, axis.stride), -divided_down(axis.before, axis.stride)),
+                        plus(residue, -residues.begin)};
+  const auto number = [&](int64_t value) { return make_const_int(place->dtype, value); };
+  if (const int64_t factor = common_factor(axis); factor > 1)
+    result.is_here = logical_and(result.is_here, equal(rest(place, factor), number(0)));
+  if (residues.begin > 0) result.is_here = logical_and(result.is_here, number(residues.begin) <= residue);
+  if (residues.begin + residues.count < period_of(axis))
+    result.is_here = logical_and(result.is_here, residue < number(residues.begin + residues.count));
+  return result;
+}
+
 // A convolution for each number of kernel elements that residues have.
-Tensor by_residues(const Tensor& data, const std::vector<Tensor>& weights,
-                   const std::vector<TransposedAxis>& axes, const Shape& shape, int64_t groups,
-                   DataType dtype, bool is_by_group) {
-  const std::vector<std::vector<size_t>> parts = parts_of(axes);
-  std::vector<Tensor> sums;
+Tensor by_residues(const Tensor& data, const std::vector<Tensor>& weights, const TransposedSums& how,
+                   const Shape& shape, bool is_by_group) {
+  const std::vector<std::vector<size_t>> parts = parts_of(how.axes);
+  std::vector<std::vector<AxisSums>> where(parts.size());
   for (size_t n = 0; n < parts.size(); ++n) {
-    std::vector<AxisSums> how;
-    for (size_t axis = 0; axis < axes.size(); ++axis)
-      how.push_back(sums_of_residues(axes[axis], residues_of(axes[axis])[parts[n][axis]]));
-    sums.push_back(phase_sums(data, weights[n], axes, how, groups, dtype, is_by_group));
+    for (size_t axis = 0; axis < how.axes.size(); ++axis)
+      where[n].push_back(sums_of_residues(how.axes[axis], residues_of(how.axes[axis])[parts[n][axis]]));
   }
+  const Source source = with_zeros(data, how, where);
+  std::vector<Tensor> sums;
+  for (size_t n = 0; n < parts.size(); ++n)
+    sums.push_back(phase_sums(data, source, weights[n], how, where[n], is_by_group));
   const auto body = [&](const std::vector<Var>& i) {
-    PrimExpr value = make_const(dtype, 0);
+    PrimExpr value = make_const(sums[0].dtype(), 0);
     for (size_t n = parts.size(); n-- > 0;) {
       PrimExpr is_here = bool_imm(true);
       std::vector<PrimExpr> places;
-      for (size_t axis = 0; axis < axes.size(); ++axis) {
-        const std::vector<Residues> all = residues_of(axes[axis]);
-        const Residues& residues = all[parts[n][axis]];
-        const PrimExpr place = plus(i[axis + 1], axes[axis].before), residue = residue_of(axes[axis], place);
-        if (const int64_t factor = common_factor(axes[axis]); factor > 1)
-          is_here = logical_and(is_here, equal(rest(place, factor), make_const_int(place->dtype, 0)));
-        if (residues.begin > 0)
-          is_here = logical_and(is_here, make_const_int(place->dtype, residues.begin) <= residue);
-        if (residues.begin + residues.count < period_of(axes[axis]))
-          is_here =
-              logical_and(is_here, residue < make_const_int(place->dtype, residues.begin + residues.count));
-        const int64_t begin = divided_down(axes[axis].before, axes[axis].stride);
-        places.push_back(plus(divided(place, axes[axis].stride), -begin));
-        places.push_back(plus(residue, -residues.begin));
+      for (size_t axis = 0; axis < how.axes.size(); ++axis) {
+        const PlaceOfResidue place =
+            place_of(how.axes[axis], residues_of(how.axes[axis])[parts[n][axis]], i[axis + 1]);
+        is_here = logical_and(is_here, place.is_here);
+        places.insert(places.end(), {place.quotient, place.residue});
       }
       const PrimExpr found = element(sums[n], i[0], places, i.back(), is_by_group);
-      value = is_one(is_here) ? found : call(dtype, "if_then_else", {is_here, found, value});
+      value = is_one(is_here) ? found : call(found->dtype, "if_then_else", {is_here, found, value});
     }
     return value;
   };
@@ -308,24 +337,23 @@ Tensor phase_weight(const Tensor& weight, const std::string& kernel_layout,
 }
 
 Tensor conv_transpose_by_phase(const Tensor& data, const std::vector<Tensor>& weights,
-                               const std::vector<TransposedAxis>& axes, int64_t groups, DataType dtype) {
+                               const TransposedSums& how) {
+  const size_t count = how.axes.size();
+  const Shape& weight = weights[0].shape();
   Shape shape{data.shape()[0]};
-  for (size_t n = 0; n < axes.size(); ++n)
-    shape.push_back(conv_transpose_extent(data.shape()[n + 1], axes[n]));
-  shape.push_back(weights[0].shape().back());
-  int64_t outputs = 0, terms = 1;
-  as_const_int(weights[0].shape().back(), &outputs);
-  for (size_t dim = axes.size(); dim + 1 < weights[0].ndim(); ++dim) {
-    int64_t extent = 1;
-    as_const_int(weights[0].shape()[dim], &extent);
-    terms *= extent;
+  for (size_t n = 0; n < count; ++n)
+    shape.push_back(conv_transpose_extent(data.shape()[n + first_axis(how)], how.axes[n]));
+  shape.push_back(weight.back());
+  int64_t outputs = 0, terms = 1, extent = 1;
+  as_const_int(weight.back(), &outputs);
+  for (size_t dim = count; dim + 1 < weight.size(); ++dim) {
+    if (as_const_int(weight[dim], &extent)) terms *= extent;
   }
-  const bool is_depthwise = is_one(weights[0].shape()[2 * axes.size()]),
-             is_by_group = !is_depthwise && groups > 1 && are_groups_apart(outputs / groups, terms);
-  const DataType of_sums = dtype_of_sums(dtype);
-  const Tensor sums = is_whole(axes) ? by_phases(data, weights[0], axes, shape, groups, of_sums, is_by_group)
-                                     : by_residues(data, weights, axes, shape, groups, of_sums, is_by_group);
-  return rounded_to(sums, dtype);
+  const bool is_depthwise = is_one(weight[2 * count]),
+             is_by_group = !is_depthwise && how.groups > 1 && are_groups_apart(outputs / how.groups, terms);
+  const Tensor sums = is_whole(how.axes) ? by_phases(data, weights[0], how, shape, is_by_group)
+                                         : by_residues(data, weights, how, shape, is_by_group);
+  return rounded_to(sums, how.dtype);
 }
 
 PrimExpr conv_transpose_extent(const PrimExpr& extent, const TransposedAxis& axis) {

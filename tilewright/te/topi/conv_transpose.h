@@ -36,11 +36,17 @@ int64_t kernel_index(const std::vector<TransposedAxis>& axes, size_t axis, const
 Tensor phase_weight(const Tensor& weight, const std::string& kernel_layout,
                     const std::vector<TransposedAxis>& axes, int64_t groups, const std::vector<size_t>& part);
 
-/// The transposed convolution of `data` [n, spatial..., c] in `dtype`.
+struct TransposedSums {
+  std::vector<TransposedAxis> axes;
+  int64_t groups = 1;
+  bool is_channel_first = false;  // in data
+  DataType dtype;                 // of the result
+};
+/// The transposed convolution of `data`, [n, spatial..., o].
 ///
-/// weights  phase_weight for each of parts_of(axes)
+/// weights  phase_weight for each of parts_of(how.axes)
 Tensor conv_transpose_by_phase(const Tensor& data, const std::vector<Tensor>& weights,
-                               const std::vector<TransposedAxis>& axes, int64_t groups, DataType dtype);
+                               const TransposedSums& how);
 
 /// An extent of the result of a transposed convolution.  Extents may be symbolic.
 PrimExpr conv_transpose_extent(const PrimExpr& extent, const TransposedAxis& axis);
