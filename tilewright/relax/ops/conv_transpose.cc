@@ -42,19 +42,20 @@ struct PhaseWeightAttrs : PhaseAttrs {
   }
 };
 
+void check_numbers(const Call& call, const std::vector<int64_t>& values, std::string_view name, size_t size,
+                   int64_t least) {
+  if (values.size() != size) fail(call, "{} has {} numbers, expected {}", name, values.size(), size);
+  for (int64_t value : values) {
+    if (value < least) fail(call, "{} is {}, expected at least {}", name, value, least);
+  }
+}
+
 std::vector<topi::TransposedAxis> axes_of(const Call& call, const PhaseAttrs& attrs, size_t count) {
-  const auto check = [&](const std::vector<int64_t>& values, std::string_view name, size_t size,
-                         int64_t least) {
-    if (values.size() != size) fail(call, "{} has {} numbers, expected {}", name, values.size(), size);
-    for (int64_t value : values) {
-      if (value < least) fail(call, "{} is {}, expected at least {}", name, value, least);
-    }
-  };
-  check(attrs.window, "window", count, 1);
-  check(attrs.strides, "strides", count, 1);
-  check(attrs.dilation, "dilation", count, 1);
-  check(attrs.padding, "padding", 2 * count, 0);
-  check(attrs.output_padding, "output_padding", count, 0);
+  check_numbers(call, attrs.window, "window", count, 1);
+  check_numbers(call, attrs.strides, "strides", count, 1);
+  check_numbers(call, attrs.dilation, "dilation", count, 1);
+  check_numbers(call, attrs.padding, "padding", 2 * count, 0);
+  check_numbers(call, attrs.output_padding, "output_padding", count, 0);
   if (attrs.groups < 1) fail(call, "groups is {}, expected at least 1", attrs.groups);
   std::vector<topi::TransposedAxis> axes;
   for (size_t n = 0; n < count; ++n)
@@ -136,6 +137,52 @@ te::Tensor lower_sums(const LowerInput& in, const PhaseAttrs& attrs) {
                                         .dtype = in.out_dtype()});
 }
 
+// ---- phases that lie in channels
+
+struct InterleaveAttrs {
+  std::vector<int64_t> strides, before, after;
+  static constexpr auto fields() {
+    using A = InterleaveAttrs;
+    return std::tuple{field<&A::strides>("strides", "phases of each spatial dimension"),
+                      field<&A::before>("before", "elements left out before each spatial dimension"),
+                      field<&A::after>("after", "elements left out after each spatial dimension")};
+  }
+};
+
+Shape interleaved_extents(const Shape& data, const InterleaveAttrs& attrs) {
+  Shape result;
+  for (size_t n = 0; n < attrs.strides.size(); ++n)
+    result.push_back(arith::simplify(data[n + 2] * attrs.strides[n] - (attrs.before[n] + attrs.after[n])));
+  return result;
+}
+
+Type infer_interleaved(const Call& call, const InterleaveAttrs& attrs, Requirements& require) {
+  const size_t count = attrs.strides.size();
+  require_ndim(call, 0, static_cast<int64_t>(count + 2));
+  check_numbers(call, attrs.strides, "strides", count, 1);
+  check_numbers(call, attrs.before, "before", count, 0);
+  check_numbers(call, attrs.after, "after", count, 0);
+  const TensorTypeNode* data = tensor_arg(call, 0);
+  const Shape* shape = known_shape(data);
+  if (!shape) return tensor_type_of_ndim(static_cast<int64_t>(count + 2), data->dtype);
+  int64_t phases = 1;
+  for (int64_t stride : attrs.strides) phases *= stride;
+  require.equal(tir::floormod(as_extent((*shape)[1]), phases), extent_imm(0),
+                "{} channels do not divide into {} phases", (*shape)[1], phases);
+  Shape result{(*shape)[0], arith::simplify(tir::floordiv((*shape)[1], extent_imm(phases)))};
+  for (const PrimExpr& extent : interleaved_extents(*shape, attrs)) {
+    require.holds(tir::operator>=(as_extent(extent), 0), "data {} leaves {} elements of a dimension", *shape,
+                  extent);
+    result.push_back(extent);
+  }
+  return tensor_type(std::move(result), data->dtype);
+}
+
+te::Tensor lower_interleaved(const LowerInput& in, const InterleaveAttrs& attrs) {
+  return topi::interleave_phases(in[0], attrs.before, attrs.strides,
+                                 interleaved_extents(in[0].shape(), attrs));
+}
+
 constexpr OpInfo kOps[] = {
     op<infer_weight, lower_weight, PhaseWeightAttrs>(
         "relax.nn.phase_weight", "weight",
@@ -145,6 +192,10 @@ constexpr OpInfo kOps[] = {
         "relax.nn.conv_transpose_by_phase", "data, *",
         "Transposed convolution by nn.phase_weight of each part of its sums, with channels last.",
         FusePattern::kOutFusable),
+    op<infer_interleaved, lower_interleaved, InterleaveAttrs>(
+        "relax.nn.interleave_phases", "data",
+        "Phases that lie in channels of [n, c * phases, spatial...] next to each other.",
+        FusePattern::kInjective),
 };
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "tilewright/relax/infer/op.h"
 #include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
+#include "tilewright/target/costs.h"
 
 namespace tilewright::relax {
 namespace {
@@ -137,6 +138,91 @@ Expr as_conv(const Transposed& conv) {
                  {conv.call->args[0], flipped_weight(conv, letters)}, attrs, conv.call->span);
 }
 
+// ---- few outputs: all phases as channels of one convolution
+
+// [i, o, ...] as [o * strides, i, elements of a residue...]: the elements of each residue in reverse, with
+// zeros where there are fewer.
+Constant weight_of_phases(const runtime::Tensor& weight, const Transposed& conv) {
+  const runtime::Tensor source = weight.compact();
+  const std::string& layout = conv.how.conv.kernel_layout;
+  const std::string letters = spatial_letters(layout);
+  const auto bytes = static_cast<size_t>(weight.dtype().num_bytes());
+  Ints stride(layout.size(), 1), shape{conv.extent('O')};
+  for (size_t dim = layout.size(); dim-- > 1;) stride[dim - 1] = stride[dim] * conv.weight[dim];
+  for (const topi::TransposedAxis& axis : conv.how.axes) shape.push_back(axis.stride);
+  shape.push_back(conv.extent('I'));
+  for (const topi::TransposedAxis& axis : conv.how.axes) shape.push_back((axis.window - 1) / axis.stride + 1);
+  const size_t count = conv.count();
+  Ints joined{1, conv.extent('I')};
+  for (size_t n = 0; n <= count; ++n) joined[0] *= shape[n];
+  joined.insert(joined.end(), shape.end() - static_cast<std::ptrdiff_t>(count), shape.end());
+  const runtime::Tensor result = runtime::Tensor::empty(joined, weight.dtype());
+  const auto* from = static_cast<const char*>(source.data());
+  auto* to = static_cast<char*>(result.data());
+  Ints index(shape.size());
+  for (int64_t place = 0; place < result.num_elements(); ++place, to += bytes) {
+    int64_t rest = place;
+    for (size_t n = shape.size(); n-- > 0; rest /= shape[n]) index[n] = rest % shape[n];
+    int64_t at = index[0] * stride[layout.find('O')] + index[count + 1] * stride[layout.find('I')];
+    bool is_there = true;
+    for (size_t n = 0; n < count; ++n) {
+      const int64_t taps = shape[count + 2 + n],
+                    k = index[n + 1] + (taps - 1 - index[count + 2 + n]) * conv.how.axes[n].stride;
+      is_there &= k < conv.how.axes[n].window;
+      at += k * stride[layout.find(letters[n])];
+    }
+    if (is_there)
+      std::memcpy(to, from + static_cast<size_t>(at) * bytes, bytes);
+    else
+      std::memset(to, 0, bytes);
+  }
+  return make_constant(result);
+}
+
+// True if vectors along outputs would be emptier than the sums are larger with zeros for all residues.
+bool has_few_outputs(const Transposed& conv) {
+  const auto* weight = conv.call->args[1].as<ConstantNode>();
+  if (conv.how.conv.groups != 1 || !weight || weight->data.dtype().bits % 8 != 0 || conv.extent('I') == 1)
+    return false;
+  double larger = 1;
+  for (const topi::TransposedAxis& axis : conv.how.axes) {
+    if (axis.dilation != 1) return false;
+    larger *= static_cast<double>((axis.window - 1) / axis.stride * axis.stride + axis.stride) /
+              static_cast<double>(axis.window);
+  }
+  return 2 * larger * static_cast<double>(conv.extent('O')) <=
+         static_cast<double>(target::kGraphCosts.widest_lanes);
+}
+
+// Null unless data has its channels first.
+Expr by_channels(const Transposed& conv) {
+  const std::string letters = spatial_letters(conv.how.conv.data_layout);
+  if (!has_few_outputs(conv) || conv.how.conv.data_layout != "NC" + letters) return nullptr;
+  Ints before, after, strides, left_out, surplus;
+  for (const topi::TransposedAxis& axis : conv.how.axes) {
+    const int64_t reach = (axis.window - 1) / axis.stride, begin = std::min(axis.before / axis.stride, reach);
+    // the result has (extent - 1) * stride + more elements
+    const int64_t more = axis.window - axis.before - axis.after + axis.output_padding;
+    const int64_t last = more - 1 + axis.before;  // the place of the last one, beyond those of whole strides
+    strides.push_back(axis.stride);
+    before.push_back(reach - begin);
+    after.push_back(std::max<int64_t>(0, last >= 0 ? last / axis.stride : 0));
+    left_out.push_back(axis.before - begin * axis.stride);
+    surplus.push_back((1 - begin + after.back()) * axis.stride - left_out.back() - more);
+  }
+  before.insert(before.end(), after.begin(), after.end());
+  const AttrMap attrs{{"padding", attr(before)},
+                      {"data_layout", attr(conv.how.conv.data_layout)},
+                      {"kernel_layout", attr("OI" + letters)},
+                      {"out_dtype", attr(dtype_of(Expr(conv.call)))}};
+  const auto* weight = conv.call->args[1].as<ConstantNode>();
+  const Call phases = call_op(fmt::format("relax.nn.conv{}d", conv.count()),
+                              {conv.call->args[0], weight_of_phases(weight->data, conv)}, attrs);
+  return call_op("relax.nn.interleave_phases", {phases},
+                 AttrMap{{"strides", attr(strides)}, {"before", attr(left_out)}, {"after", attr(surplus)}},
+                 conv.call->span);
+}
+
 // ---- other strides
 
 // What nn.phase_weight computes, of a constant.
@@ -249,7 +335,9 @@ class Splitter {
         is_transposed(call) ? transposed_of(Call(call)) : std::optional<Transposed>();
     if (!conv) return false;
     is_changed = true;
-    if (const Expr plain = as_conv(*conv)) {
+    Expr plain = as_conv(*conv);
+    if (!plain) plain = by_channels(*conv);
+    if (plain) {
       bindings_.push_back(VarBindingNode::make(var, plain));
       return true;
     }

@@ -356,6 +356,26 @@ Tensor conv_transpose_by_phase(const Tensor& data, const std::vector<Tensor>& we
   return rounded_to(sums, how.dtype);
 }
 
+Tensor interleave_phases(const Tensor& data, const std::vector<int64_t>& before,
+                         const std::vector<int64_t>& strides, const Shape& extents) {
+  int64_t phases = 1;
+  for (int64_t stride : strides) phases *= stride;
+  Shape shape{data.shape()[0], arith::simplify(floordiv(data.shape()[1], phases))};
+  shape.insert(shape.end(), extents.begin(), extents.end());
+  const auto body = [&](const std::vector<Var>& i) {
+    PrimExpr channel = i[1];
+    std::vector<PrimExpr> at{i[0], channel};
+    for (size_t n = 0; n < strides.size(); ++n) {
+      const PrimExpr place = plus(i[n + 2], before[n]);
+      channel = channel * strides[n] + rest(place, strides[n]);
+      at.push_back(divided(place, strides[n]));
+    }
+    at[1] = arith::simplify(channel);
+    return data.at(at);
+  };
+  return te::compute(shape, body, {.name = "interleaved"});
+}
+
 PrimExpr conv_transpose_extent(const PrimExpr& extent, const TransposedAxis& axis) {
   return arith::simplify((extent - 1) * axis.stride + surplus_of(axis));
 }

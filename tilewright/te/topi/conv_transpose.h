@@ -48,6 +48,15 @@ struct TransposedSums {
 Tensor conv_transpose_by_phase(const Tensor& data, const std::vector<Tensor>& weights,
                                const TransposedSums& how);
 
+/// The phases of dimensions, which lie in channels, next to each other: element y of the result is element
+/// (y + before) // stride of phase (y + before) mod stride.
+///
+/// data            [n, channels * strides..., spatial...]
+/// before, strides  for each spatial dimension
+/// extents         of the result's spatial dimensions
+Tensor interleave_phases(const Tensor& data, const std::vector<int64_t>& before,
+                         const std::vector<int64_t>& strides, const Shape& extents);
+
 /// An extent of the result of a transposed convolution.  Extents may be symbolic.
 PrimExpr conv_transpose_extent(const PrimExpr& extent, const TransposedAxis& axis);
 
