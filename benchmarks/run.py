@@ -72,7 +72,7 @@ def arrays_of(case: dict) -> list:
 
 
 def file_of(case: dict) -> str:
-    """The path of the case's model, which may be one of light_models.py or transformer_model.py."""
+    """The path of the case's model, which may be one of light_models.py, transformer_model.py or transposed_models.py."""
     kind, _, name = case["file"].rpartition(":")
     if kind == "light":
         return str(importlib.import_module("light_models").light_model_file(name))
@@ -81,6 +81,8 @@ def file_of(case: dict) -> str:
         return str(
             importlib.import_module("transformer_model").transformer_file(layers, width, length=length)
         )
+    if kind == "transposed":
+        return str(importlib.import_module("transposed_models").transposed_file(name))
     return str(ROOT / case["file"])
 
 

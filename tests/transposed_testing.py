@@ -30,7 +30,9 @@ def transposed(x, w, strides, padding, dilation, groups=1, more=None):
             )
             if 0 in x.shape:
                 continue
-            term = np.einsum("nc...,co->no...", x[:, part].astype(dtype), w[(part, slice(None), *k)].astype(dtype))
+            term = np.einsum(
+                "nc...,co->no...", x[:, part].astype(dtype), w[(part, slice(None), *k)].astype(dtype)
+            )
             result[(slice(None), outputs, *places)] += term
     kept = tuple(slice(padding[n], full[n] - padding[dims + n]) for n in range(dims))
     return result[(slice(None), slice(None), *kept)]

@@ -7,6 +7,7 @@
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/relax/infer/op_util.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::relax {
 namespace {
@@ -113,12 +114,17 @@ Type infer_sums(const Call& call, const PhaseAttrs& attrs) {
   const std::vector<topi::TransposedAxis> axes = axes_of(call, attrs, count);
   require_ndim(call, 0, static_cast<int64_t>(count + 2));
   const auto parts = topi::parts_of(axes);
-  if (call->args.size() != parts.size() + 1)
-    fail(call, "{} weights, expected {}", call->args.size() - 1, parts.size());
+  const std::vector<const TensorTypeNode*> weights = tensors_arg(call, 1);
+  if (weights.size() != parts.size())
+    fail(call, "{}, expected {}", count_text(weights.size(), "weight"), parts.size());
   const TensorTypeNode* data = tensor_arg(call, 0);
-  for (size_t n = 1; n < call->args.size(); ++n) require_ndim(call, n, static_cast<int64_t>(2 * count + 2));
+  const auto ndim = static_cast<int64_t>(2 * count + 2);
+  for (const TensorTypeNode* weight : weights) {
+    if (weight->ndim != ndim && weight->ndim >= 0)
+      fail(call, "a weight is {}, expected {} dimensions", short_text(weight), ndim);
+  }
   const DataType dtype = attrs.out_dtype.is_void() ? data->dtype : attrs.out_dtype;
-  const Shape *shape = known_shape(data), *weight = known_shape(tensor_arg(call, 1));
+  const Shape *shape = known_shape(data), *weight = known_shape(weights[0]);
   if (!shape || !weight) return tensor_type_of_ndim(static_cast<int64_t>(count + 2), dtype);
   Shape result{(*shape)[0]};
   for (size_t n = 0; n < count; ++n)
@@ -128,9 +134,7 @@ Type infer_sums(const Call& call, const PhaseAttrs& attrs) {
 }
 
 te::Tensor lower_sums(const LowerInput& in, const PhaseAttrs& attrs) {
-  std::vector<te::Tensor> weights;
-  for (size_t n = 1; n < in.size(); ++n) weights.push_back(in[n]);
-  return topi::conv_transpose_by_phase(in[0], weights,
+  return topi::conv_transpose_by_phase(in[0], in.args[1],
                                        {.axes = axes_of(in.call, attrs, attrs.window.size()),
                                         .groups = attrs.groups,
                                         .is_channel_first = attrs.channel_first,
@@ -189,7 +193,7 @@ constexpr OpInfo kOps[] = {
         "The kernel elements of one part of the sums of nn.conv_transpose_by_phase.",
         FusePattern::kInjective),
     op<infer_sums, lower_sums, PhaseAttrs>(
-        "relax.nn.conv_transpose_by_phase", "data, *",
+        "relax.nn.conv_transpose_by_phase", "data, weights",
         "Transposed convolution by nn.phase_weight of each part of its sums, with channels last.",
         FusePattern::kOutFusable),
     op<infer_interleaved, lower_interleaved, InterleaveAttrs>(
