@@ -96,11 +96,12 @@ class Splitter {
     return true;
   }
 
-  // True if neighbouring channels are in one page: each step of a sum reads another channel.
+  // True if neighbouring channels are in one page: each step of a sum reads another channel.  Where extents are
+  // open, a permute would take longer.
   static bool is_near(const Expr& data) {
     constexpr int64_t kPageBytes = 4096;
     const std::optional<Ints> shape = constant_shape(data);
-    if (!shape) return false;
+    if (!shape) return true;
     int64_t bytes = dtype_of(data).num_bytes();
     for (size_t n = 2; n < shape->size(); ++n) bytes *= std::max<int64_t>(1, (*shape)[n]);
     return bytes <= kPageBytes;

@@ -97,11 +97,31 @@ AxisSums sums_of_phases(const TransposedAxis& axis) {
   return with_bounds(std::move(sums));
 }
 
+// The quotients begin .. begin + (extent of data) + more - 1 of y + before by the stride, for which some of
+// `residues` have results; all quotients, if a result may be too short to have all phases.
+struct Quotients {
+  int64_t begin = 0, more = 0;
+};
+Quotients quotients_of(const TransposedAxis& axis, const Residues& residues) {
+  const int64_t last_place = axis.before + surplus_of(axis) - 1;
+  const bool is_short = surplus_of(axis) < axis.stride;
+  int64_t begin = divided_down(axis.before, axis.stride), last = divided_down(last_place, axis.stride);
+  for (int64_t n = 0; n < residues.count && !is_short; ++n) {
+    const int64_t phase = (residues.begin + n) * axis.dilation % axis.stride,
+                  first = divided_down(axis.before - phase + axis.stride - 1, axis.stride),
+                  end = divided_down(last_place - phase, axis.stride);
+    begin = n == 0 ? first : std::min(begin, first);
+    last = n == 0 ? end : std::max(last, end);
+  }
+  return {begin, last - begin};
+}
+
 // Quotients of y + before, residues.
 AxisSums sums_of_residues(const TransposedAxis& axis, const Residues& residues) {
   AxisSums sums;
-  sums.begin = divided_down(axis.before, axis.stride);
-  sums.more = divided_down(surplus_of(axis) - 1 + axis.before, axis.stride) - sums.begin;
+  const Quotients quotients = quotients_of(axis, residues);
+  sums.begin = quotients.begin;
+  sums.more = quotients.more;
   sums.count = residues.count;
   sums.taps = residues.taps;
   sums.shift = [axis, residues](const PrimExpr& residue) {
@@ -224,7 +244,7 @@ struct PlaceOfResidue {
 };
 PlaceOfResidue place_of(const TransposedAxis& axis, const Residues& residues, const PrimExpr& index) {
   const PrimExpr place = plus(index, axis.before), residue = residue_of(axis, place);
-  PlaceOfResidue result{plus(divided(place, axis.stride), -divided_down(axis.before, axis.stride)),
+  PlaceOfResidue result{plus(divided(place, axis.stride), -quotients_of(axis, residues).begin),
                         plus(residue, -residues.begin)};
   const auto number = [&](int64_t value) { return make_const_int(place->dtype, value); };
   if (const int64_t factor = common_factor(axis); factor > 1)
