@@ -72,7 +72,7 @@ def arrays_of(case: dict) -> list:
 
 
 def file_of(case: dict) -> str:
-    """The path of the case's model, which may be one of light_models.py, transformer_model.py or selection_models.py."""
+    """The path of the case's model, which one of the modules *_model.py and *_models.py may make."""
     kind, _, name = case["file"].rpartition(":")
     if kind == "light":
         return str(importlib.import_module("light_models").light_model_file(name))
@@ -83,6 +83,12 @@ def file_of(case: dict) -> str:
         )
     if kind == "selection":
         return str(importlib.import_module("selection_models").selection_file(name))
+    if kind == "image":
+        network, *extents = name.split()
+        sizes = [int(extent) if extent.isdigit() else extent for extent in extents]
+        return str(importlib.import_module("image_models").image_model_file(network, *sizes))
+    if kind == "transposed":
+        return str(importlib.import_module("transposed_models").transposed_file(name))
     return str(ROOT / case["file"])
 
 

@@ -88,13 +88,15 @@ Pipeline default_pipeline() {
       {&find_pass("fold_constant"), {}},      // 1  weights that are permuted or converted become constants
       {&find_pass("remove_identities"), {}},  // 1
       {&find_pass("fold_batch_norm"), {}},    // 2  leaves new arithmetic on constants
-      {&find_pass("dead_code_elimination"), {}},  // 1  drops convolutions without their scales
-      {&find_pass("fold_constant"), {}},          // 1  scales the weights; unscaled weights are dropped
-      {&find_pass("convert_layout"), {}},         // 2  channels last; adds permutes of weights
-      {&find_pass("fold_constant"), {}},          // 1  permutes the weights
-      {&find_pass("remove_identities"), {}},      // 1  permutes that cancel out
+      {&find_pass("dead_code_elimination"), {}},   // 1  drops convolutions without their scales
+      {&find_pass("fold_constant"), {}},           // 1  scales the weights; unscaled weights are dropped
+      {&find_pass("split_transposed_convs"), {}},  // 2  leaves permutes, and ordinary convolutions
+      {&find_pass("convert_layout"), {}},          // 2  channels last; adds permutes of weights
+      {&find_pass("fold_constant"), {}},           // 1  permutes the weights
+      {&find_pass("remove_identities"), {}},       // 1  permutes that cancel out
       {&find_pass("dead_code_elimination"), {}},  // 1  drop dead values so that they do not influence layouts
-      {&find_pass("quantize_weights"), {}},       // 0  weights are in their final layout
+      {&find_pass("split_transposed_convs"), {}},  // 2  reads what a permute would only move
+      {&find_pass("quantize_weights"), {}},        // 0  weights are in their final layout
       {&find_pass("fuse_dequantize_matmul"), {}},  // 2
       {&find_pass("fuse_attention"), {}},          // 2  attention keeps its dtype
       {&find_pass("precision"), {}},               // 0  rounds weights

@@ -226,6 +226,25 @@ topi::ConvOptions conv_options(const Call& call) {
   return name == "relax.nn.conv3d" ? options.operator()<3>() : options.operator()<2>();
 }
 
+TransposedOptions transposed_options(const Call& call) {
+  const auto options = [&]<int kSpatial>() {
+    const auto attrs = from_attrs<TransposeAttrs<kSpatial>>(call->attrs, name_of(call));
+    TransposedOptions result{options_of(call, attrs, kSpatial), std::vector<topi::TransposedAxis>(kSpatial)};
+    const std::vector<int64_t> more =
+        per_dimension(call, attrs.output_padding, kSpatial, "output_padding", 0);
+    for (size_t n = 0; n < kSpatial; ++n)
+      result.axes[n] = {.stride = result.conv.strides[n],
+                        .dilation = result.conv.dilation[n],
+                        .before = result.conv.padding[n],
+                        .after = result.conv.padding[kSpatial + n],
+                        .output_padding = more[n]};
+    return result;
+  };
+  const std::string_view name = op_of(call.get())->name;
+  if (name == "relax.nn.conv1d_transpose") return options.operator()<1>();
+  return name == "relax.nn.conv3d_transpose" ? options.operator()<3>() : options.operator()<2>();
+}
+
 extern constinit const OpTable conv_info = op_table(
     kOps, "Dumoulin and Visin, A guide to convolution arithmetic for deep learning, arXiv 1603.07285");
 

@@ -16,7 +16,8 @@ inline constexpr std::string_view kAlwaysOps[] = {"relax.matmul",
                                                   "relax.nn.conv3d",
                                                   "relax.nn.conv1d_transpose",
                                                   "relax.nn.conv2d_transpose",
-                                                  "relax.nn.conv3d_transpose"};
+                                                  "relax.nn.conv3d_transpose",
+                                                  "relax.nn.conv_transpose_by_phase"};
 /// Arithmetic whose results are not much larger than its operands.
 inline constexpr std::string_view kArithmeticOps[] = {
     "relax.add",           "relax.subtract",      "relax.multiply",     "relax.divide",   "relax.maximum",
@@ -27,6 +28,7 @@ inline constexpr std::string_view kArithmeticOps[] = {
 /// Operators that move elements unchanged.
 inline constexpr std::string_view kMoves[] = {"relax.nn.pad",
                                               "relax.nn.pixel_shuffle",
+                                              "relax.nn.phase_weight",
                                               "relax.reshape",
                                               "relax.flatten",
                                               "relax.nn.batch_flatten",

@@ -46,6 +46,11 @@ Tensor padded(const Tensor& data, const Layout& layout, const std::vector<int64_
 
 }  // namespace
 
+bool are_groups_apart(int64_t outputs, int64_t terms) {
+  const bool has_narrow = outputs % kGraphCosts.group_lanes == 0 || outputs < 2 * kGraphCosts.group_lanes;
+  return outputs % kGraphCosts.widest_lanes != 0 && (terms >= kGraphCosts.group_terms || !has_narrow);
+}
+
 PrimExpr conv_extent(const PrimExpr& extent, const PrimExpr& kernel, int64_t stride, int64_t pad,
                      int64_t dilation) {
   PrimExpr covered = (kernel - 1) * dilation + 1;
@@ -86,9 +91,7 @@ bool is_by_group(const Tensor& weight, const Layout& data, const Layout& kernel,
   }
   const bool is_last = data.channel == data.spatial.size() + 1;
   if (options.groups < 2 || !is_last || !as_const_int(weight.shape()[kernel.first], &outputs)) return false;
-  const int64_t in_group = outputs / options.groups;
-  const bool has_narrow = in_group % kGraphCosts.group_lanes == 0 || in_group < 2 * kGraphCosts.group_lanes;
-  return in_group % kGraphCosts.widest_lanes != 0 && (terms >= kGraphCosts.group_terms || !has_narrow);
+  return are_groups_apart(outputs / options.groups, terms);
 }
 
 // "group_conv2d_nhwc"

@@ -28,6 +28,11 @@ Tensor conv_transpose(const Tensor& data, const Tensor& weight, const ConvOption
 Tensor pad(const Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
            const PrimExpr& value, std::string name = "T_pad");
 
+/// True if vectors of channels would cross groups, so that channels last are computed group by group.
+///
+/// outputs  channels of the result of one group
+/// terms    of each sum
+bool are_groups_apart(int64_t outputs, int64_t terms);
 /// An extent of the result of conv, also for shape inference.  Extents may be symbolic.
 PrimExpr conv_extent(const PrimExpr& extent, const PrimExpr& kernel, int64_t stride, int64_t pad,
                      int64_t dilation);

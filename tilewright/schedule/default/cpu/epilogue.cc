@@ -83,7 +83,10 @@ void divide_epilogue(Schedule& sch, const BlockShape& sum, const BlockShape& epi
     from.push_back(make_var(fmt::format("i{}", axis), epilogue.block->iter_vars[axis]->var->dtype));
     const PrimExpr value = from.back();
     int64_t divisor = divisor_of(sum, epilogue, axis);
-    if (is_far && divisor * epilogue.output()->dtype.num_bytes() < features.line_bytes) divisor = 0;
+    // parts of lines that are written at different times; other axes have whole rows of them
+    const bool is_last = axis + 1 == epilogue.block->iter_vars.size();
+    if (is_far && is_last && divisor * epilogue.output()->dtype.num_bytes() < features.line_bytes)
+      divisor = 0;
     if (divisor > 0) to.push_back(floordiv(value, divisor));
     to.push_back(divisor > 0 ? floormod(value, divisor) : value);
   }
