@@ -150,7 +150,7 @@ def test_float16_sums_are_rounded_once():
     ids=str,
 )
 def test_open_batch_and_extents(weight, attrs):
-    """One program for all shapes, with the bits of those for fixed ones."""
+    """One program for all shapes."""
     n, h, w = (tir.Var(name, "int64") for name in "nhw")
     kernel = np.random.default_rng(1).standard_normal(weight, dtype="float32")
     main = tilewright.VirtualMachine(tilewright.compile(program((n, 5, h, w), kernel, **attrs)))["main"]
