@@ -363,6 +363,44 @@ TEST(PartitionLoops, SumsOfAnOpenNumberOfRowsHaveNoGuards) {
   )");
 }
 
+TEST(PartitionLoops, SmallTilesOfOpenRowsFetchLessFarAhead) {
+  check_pass(partition, R"(
+    @T.prim_func
+    def main(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32"), n: T.int32):
+        for i in range((n + 1) // 2):
+            S = T.decl_buffer((2,), "float32", scope="local")
+            for k in T.serial(9, annotations={"prefetch_ahead": 8192, "prefetch_ahead_of_few": 2048}):
+                for j in T.unroll(2):
+                    if i * 2 + j < n:
+                        S[j] = A[i * 2 + j] * B[k]
+            for j in T.unroll(2):
+                if i * 2 + j < n:
+                    B[i * 2 + j] = S[j]
+  )",
+             R"(
+    @T.prim_func
+    def main(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32"), n: T.int32):
+        num_tiles: T.int32 = n // 2
+        for i in range(num_tiles):
+            S = T.decl_buffer((2,), scope="local")
+            for k in T.serial(9, annotations={"prefetch_ahead": 8192, "prefetch_ahead_of_few": 2048}):
+                for j in T.unroll(2):
+                    S[j] = A[i * 2 + j] * B[k]
+            for j in T.unroll(2):
+                B[i * 2 + j] = S[j]
+        rest: T.int32 = n - num_tiles * 2
+        if num_tiles * 2 < n:
+            S = T.decl_buffer((2,), scope="local")
+            for k in T.serial(9, annotations={"prefetch_ahead": 2048, "prefetch_ahead_of_few": 2048}):
+                for j in T.unroll(2):
+                    if j < 1:
+                        S[0] = A[n - 1] * B[k]
+            for j in T.unroll(2):
+                if j < 1:
+                    B[num_tiles * 2] = S[0]
+  )");
+}
+
 TEST(PartitionLoops, OpenLanesKeepTheirGuards) {
   check_unchanged("partition_loops", R"(
     @T.prim_func

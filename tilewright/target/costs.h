@@ -30,6 +30,7 @@ struct TileCosts {
   int64_t fetched_uses = 8;
   int64_t next_panel_uses = 64;
   int64_t fixed_weight_ratio = 5;
+  int64_t open_rows = 4;
   int64_t short_row = 4;
   int64_t short_far_row = 7;
   int64_t written_out = 128;
@@ -74,6 +75,7 @@ struct TileCosts {
         CostField{&C::fixed_weight_ratio, "fixed_weight_ratio", "",
                   "weights so many times as large as rows are shared out among threads, not rows",
                   "kwt1 and 128 x 768 by 3,072 on two threads of a Xeon"},
+        CostField{&C::open_rows, "open_rows", "rows", "of a tile of an unknown number of them", kFitted},
         CostField{&C::short_row, "short_row", "rows", "of an axis that alone make no good tile", kFitted},
         CostField{&C::short_far_row, "short_far_row", "rows",
                   "the same, if each tile reads its panel from far",

@@ -100,10 +100,10 @@ class Tiles {
     is_known_ = true;
     const auto fetching = [&](auto& self, const ForNode* node) -> Stmt {
       const Stmt changed = self.children(node);
-      const int64_t ahead = node->annotations.get_int(kPrefetchAheadOfFew, 0);
-      if (rows == guards_.rows || ahead == 0) return changed;
+      const ir::ObjectRef ahead = node->annotations.get(kPrefetchAheadOfFew);
+      if (rows == guards_.rows || !ahead) return changed;
       return with(changed.as<ForNode>(),
-                  [&](ForNode& loop) { loop.annotations.set(std::string(kPrefetchAhead), imm(ahead)); });
+                  [&](ForNode& loop) { loop.annotations.set(std::string(kPrefetchAhead), ahead); });
     };
     const auto guarding = [&](auto& self, const IfThenElseNode* node) -> Stmt {
       PrimExpr row;

@@ -4,9 +4,22 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/cpu/sum_plan.h"
 #include "tilewright/tir/op.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::schedule {
 namespace {
+
+// The extent of `axis`; if that is unknown, a likely one where each row reads what is its own, so that the
+// guards of a tile leave its loops (lower/common/open_rows.h), else as many rows as a tile takes.
+int64_t num_rows(const BlockShape& sum, size_t axis) {
+  if (sum.extent(axis)) return sum.extent(axis);
+  const VarNode* row = sum.block->iter_vars[axis]->var.get();
+  const bool is_free = std::all_of(sum.loads.begin(), sum.loads.end(), [&](const BufferLoadNode* load) {
+    return std::all_of(load->indices.begin(), load->indices.end(),
+                       [&](const PrimExpr& index) { return index.get() == row || !uses(index, row); });
+  });
+  return is_free ? sum.likely_extent(axis) : kTileCosts.open_rows;
+}
 
 // Where each row has vectors of its own, as in pooling by two, a tile is one row of neighbours in memory:
 // nothing is gained by others, whose lines lie apart.
@@ -188,7 +201,7 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
     });
   }
   const bool is_whole = static_cast<bool>(plan.dot);  // dot products have no masks
-  const int64_t row_extent = plan.row ? sum.likely_extent(*plan.row) : 1,
+  const int64_t row_extent = plan.row ? num_rows(sum, *plan.row) : 1,
                 columns = sum.likely_extent(plan.column);
   int64_t rows = row_extent, row_step = 1;
   if (takes_rows_whole(sum, plan, row_extent, loads.is_far, features)) {
