@@ -22,6 +22,7 @@ def selection_model(text: str) -> onnx.ModelProto:
     if op == "TopK":
         weights.append(numpy_helper.from_array(np.array([attrs.pop("k")]), "k"))
     outputs = {"y": dtype, "places": TensorProto.INT64} if op == "TopK" else {"y": TensorProto.INT64}
+    rank = len(extents) - (attrs.get("keepdims", 1) == 0)
     node = helper.make_node(op, ["x", *(tensor.name for tensor in weights)], list(outputs), **attrs)
     graph = helper.make_graph(
         [node],
@@ -31,7 +32,7 @@ def selection_model(text: str) -> onnx.ModelProto:
                 "x", dtype, list("abcd"[: len(extents)]) if "open" in more else extents
             )
         ],
-        [helper.make_tensor_value_info(name, each, None) for name, each in outputs.items()],
+        [helper.make_tensor_value_info(name, each, [None] * rank) for name, each in outputs.items()],
         weights,
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)

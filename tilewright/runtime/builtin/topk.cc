@@ -1,5 +1,7 @@
-// The k largest or smallest along one dimension.  Results are the same whatever the number of threads: ranks
-// (selection.h) have no equals, so that parts of a line may be searched apart.
+// The k largest or smallest along one dimension.  A function of the runtime, no loop nest: what is done with
+// a value depends on those before it, and nothing is done with most but for one comparison, which vectors of
+// any processor do as fast as memory gives values.  Results are the same whatever the number of threads:
+// ranks (selection.h) have no equals, so that parts of a line may be searched apart.
 #include <memory>
 
 #include "tilewright/runtime/builtin/builtin.h"
