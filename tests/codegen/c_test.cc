@@ -136,6 +136,55 @@ def f(A: T.Buffer((5, 7), "float32"), B: T.Buffer((5,), "float32")):
       )") + "\n");
 }
 
+constexpr std::string_view kTile = R"(
+@T.prim_func
+def f(A: T.Buffer((5, 21), "float32")):
+    T.func_attr({"tir.noalias": True})
+    for i in T.unroll(5):
+        for j in T.unroll(3):
+            for v in T.vectorized(7):
+                A[i, j * 7 + v] = T.float32(0.5)
+)";
+
+TEST(C, LoopsOfATileSayThatTheyAreWrittenOut) {
+  const std::string text = functions_of(kTile);
+  EXPECT_EQ(text.substr(0, text.find("// f: checks")), script::dedent(R"(
+      // f: what it computes
+      static int32_t f_compute(float* restrict A) {
+        TW_WRITTEN_OUT
+        for (int32_t i = 0; i < 5; ++i) {  // unrolled
+          TW_WRITTEN_OUT
+          for (int32_t j = 0; j < 3; ++j) {  // unrolled
+            TW_LANES
+            for (int32_t v = 0; v < 7; ++v) {  // vectorized
+              A[i * 21 + j * 7 + v] = 0.5f;
+            }
+          }
+        }
+        return 0;
+      }
+      )") + "\n");
+  EXPECT_NE(source_of(script::parse_func(kTile)).find("#define TW_LANES _Pragma(\"GCC unroll 1\")"),
+            std::string::npos);
+}
+
+TEST(C, LoopsOfLargeTilesAndOfConditionsSayNothing) {
+  EXPECT_EQ(functions_of(R"(
+@T.prim_func
+def f(A: T.Buffer((16, 35), "float32"), B: T.Buffer((5, 7), "float32"), n: T.int32):
+    for i in T.unroll(16):
+        for j in T.unroll(5):
+            for v in T.vectorized(7):
+                A[i, j * 7 + v] = T.float32(0.5)
+    for i in T.unroll(5):
+        if i < n:
+            for v in T.vectorized(7):
+                B[i, v] = T.float32(0.5)
+)")
+                .find("TW_"),
+            std::string::npos);
+}
+
 TEST(C, TextOfAKernelWithItsChecks) {
   EXPECT_EQ(functions_of(R"(
 @T.prim_func

@@ -135,3 +135,12 @@ def test_target_c_computes_the_same():
     for op in ("max_pool2d", "avg_pool2d"):
         attrs = {"pool_size": [15, 15], "padding": [7, 7]}
         assert run(op, data, attrs, target="c").tobytes() == run(op, data, attrs).tobytes()
+
+
+def test_tiles_of_open_pictures_have_a_constant_size():
+    """A stride makes the width of what is read (w + 1) // 2 * 2 + 1, which no tile ends with."""
+    module = tw.compile(
+        graph("max_pool2d", (1, 3, "h", "w"), {"pool_size": [3, 3], "strides": [2, 2], "padding": [1, 1]})
+    ).legalized
+    scheduled = tw.schedule.by_rules(module).mod["max_pool2d"].with_attr("global_symbol", "f")
+    assert "float pool_rows_local[" in tw.build(scheduled, target="c").get_source("c")
