@@ -401,19 +401,31 @@ TEST(PartitionLoops, SmallTilesOfOpenRowsFetchLessFarAhead) {
   )");
 }
 
-TEST(PartitionLoops, OpenLanesKeepTheirGuards) {
-  check_unchanged("partition_loops", R"(
+TEST(PartitionLoops, WholeVectorsOfAnOpenNumberHaveNoGuards) {
+  check_pass(partition, R"(
     @T.prim_func
     def main(B: T.Buffer((64,), "float32"), n: T.int32):
         for i in T.parallel((n + 7) // 8):
             for j in T.vectorized(8):
                 if i * 8 + j < n:
                     B[i * 8 + j] = T.float32(1)
+  )",
+             R"(
+    @T.prim_func
+    def main(B: T.Buffer((64,), "float32"), n: T.int32):
+        for i in T.parallel((n + 7) // 8):
+            if i * 8 + 7 < n:
+                for j in T.vectorized(8):
+                    B[i * 8 + j] = T.float32(1)
+            else:
+                for j in T.vectorized(8):
+                    if i * 8 + j < n:
+                        B[i * 8 + j] = T.float32(1)
   )");
 }
 
-TEST(PartitionLoops, RowsThatAreReadInAnotherWayKeepTheirGuards) {
-  check_unchanged("partition_loops", R"(
+TEST(PartitionLoops, WholeTilesOfRowsThatAreReadInAnotherWayHaveNoGuards) {
+  check_pass(partition, R"(
     @T.prim_func
     def main(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32"), n: T.int32):
         for i in range((n + 2) // 3):
@@ -424,6 +436,25 @@ TEST(PartitionLoops, RowsThatAreReadInAnotherWayKeepTheirGuards) {
             for j in T.unroll(3):
                 if i * 3 + j < n:
                     B[i * 3 + j] = S[j]
+  )",
+             R"(
+    @T.prim_func
+    def main(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32"), n: T.int32):
+        for i in range((n + 2) // 3):
+            if i * 3 + 2 < n:
+                S = T.decl_buffer((3,), "float32", scope="local")
+                for j in T.unroll(3):
+                    S[j] = A[63 - i * 3 - j]
+                for j in T.unroll(3):
+                    B[i * 3 + j] = S[j]
+            else:
+                S = T.decl_buffer((3,), "float32", scope="local")
+                for j in T.unroll(3):
+                    if i * 3 + j < n:
+                        S[j] = A[63 - i * 3 - j]
+                for j in T.unroll(3):
+                    if i * 3 + j < n:
+                        B[i * 3 + j] = S[j]
   )");
 }
 
