@@ -458,5 +458,40 @@ TEST(PartitionLoops, WholeTilesOfRowsThatAreReadInAnotherWayHaveNoGuards) {
   )");
 }
 
+TEST(PartitionLoops, GuardsThatDivideByASizeWhichMayBeZeroStay) {
+  check_unchanged("partition_loops", R"(
+    @T.prim_func
+    def main(B: T.Buffer((64,), "float32"), n: T.int32, m: T.int32):
+        for i in T.parallel(n):
+            for k in range(m):
+                for j in T.unroll(4):
+                    if i // m * 4 + j < n:
+                        B[j] = T.float32(1)
+  )");
+}
+
+TEST(PartitionLoops, WholeTilesOfAFusedLoopOfOpenExtentsHaveNoGuards) {
+  check_pass(partition, R"(
+    @T.prim_func
+    def main(B: T.Buffer((64, 64), "float32"), n: T.int32, m: T.int32):
+        for f in T.parallel(n * m):
+            for j in T.unroll(4):
+                if f // m * 4 + j < n:
+                    B[f % m, j] = T.float32(1)
+  )",
+             R"(
+    @T.prim_func
+    def main(B: T.Buffer((64, 64), "float32"), n: T.int32, m: T.int32):
+        for f in T.parallel(n * m):
+            if f // m * 4 + 3 < n:
+                for j in T.unroll(4):
+                    B[f % m, j] = T.float32(1)
+            else:
+                for j in T.unroll(4):
+                    if f // m * 4 + j < n:
+                        B[f % m, j] = T.float32(1)
+  )");
+}
+
 }  // namespace
 }  // namespace tilewright::lower

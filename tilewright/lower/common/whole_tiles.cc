@@ -6,6 +6,7 @@
 #include "tilewright/arith/iter_parse.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/lower/common/free_vars.h"
 #include "tilewright/lower/common/num_nodes.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/fresh.h"
@@ -25,9 +26,8 @@ struct Guard {
 class GuardsOfTile {
  public:
   explicit GuardsOfTile(const For& loop) : loop_(loop) {
-    walk(
-        loop->body, [&](const ForNode* inner) { take(inner); },
-        [&](const LetStmtNode* let) { inside_.insert(let->var.get()); });
+    for (const Var& var : free_vars(loop->body)) outside_.insert(var.get());
+    walk(loop->body, [&](const ForNode* inner) { take(inner); });
     walk(loop->body, [&](const IfThenElseNode* branch) {
       for (const PrimExpr& condition : arith::conjuncts(branch->condition)) add(condition);
     });
@@ -36,7 +36,6 @@ class GuardsOfTile {
 
  private:
   void take(const ForNode* inner) {
-    inside_.insert(inner->loop_var.get());
     int64_t min, extent;
     const bool is_written_out =
         inner->for_kind == ForKind::kUnrolled || inner->for_kind == ForKind::kVectorized;
@@ -53,11 +52,27 @@ class GuardsOfTile {
       if (tile_.contains(var))
         tile.push_back(var);
       else
-        is_free &= !inside_.contains(var);
+        is_free &= outside_.contains(var);
     });
     walk(condition, [&](const BufferLoadNode*) { is_free = false; });
+    walk(
+        condition, [&](const FloorDivNode* node) { is_free &= cannot_be_zero(node->b); },
+        [&](const FloorModNode* node) { is_free &= cannot_be_zero(node->b); });
     if (!is_ours || !is_free || tile.empty() || is_known(condition)) return;
     if (const PrimExpr whole = whole_condition(condition, tile)) guards_.push_back({condition, whole});
+  }
+
+  // True if `divisor` is a constant, or a product of factors of the loop's extent: no iteration runs if one is 0.
+  bool cannot_be_zero(const PrimExpr& divisor) const {
+    if (is<IntImmNode>(divisor)) return !is_zero(divisor);
+    if (const auto* product = divisor.as<MulNode>())
+      return cannot_be_zero(product->a) && cannot_be_zero(product->b);
+    return is_factor(divisor, loop_->extent);
+  }
+  static bool is_factor(const PrimExpr& factor, const PrimExpr& of) {
+    const auto* product = of.as<MulNode>();
+    return ir::structural_equal(factor, of) ||
+           (product && (is_factor(factor, product->a) || is_factor(factor, product->b)));
   }
 
   bool is_known(const PrimExpr& condition) const {
@@ -88,7 +103,7 @@ class GuardsOfTile {
   }
 
   const For& loop_;
-  std::unordered_set<const Object*> inside_;        // variables
+  std::unordered_set<const VarNode*> outside_;      // variables that the body uses and does not define
   std::unordered_map<const VarNode*, Range> tile_;  // of loops that are written out or vectors
   std::vector<Guard> guards_;
 };
