@@ -23,7 +23,7 @@ MOST_FILES = {
     "SeqStmt": 29,
     "DeclBuffer": 30,
     "AllocBuffer": 34,
-    "IfThenElse": 44,  # three of them since there are tiles of open extents, and choices by rfactor
+    "IfThenElse": 44,  # guards of open tiles, and hints in C around them
     "LetStmt": 43,
 }
 
