@@ -116,8 +116,8 @@ def compile(
     check_bounds  as in build, for the loop programs of a graph too; default False
     shapes  {name of an open dimension of the inputs: its extent}, e.g. {"batch": 1}; of a dimension of an ONNX model that has no name
             "x.0", input and axis; default: all stay open
-    best_at  {name of an open dimension: the extent that schedules are chosen for}, e.g. {"batch": 8}; results are right, and the same, at
-            all extents; default: of images that convolutions read, 8 in a batch and 224 x 224 pixels, else no extent is preferred
+    best_at  {name of an open dimension: the extent that schedules are chosen for}, e.g. {"batch": 8}; results are right at all extents,
+            and may differ in rounding (docs/decisions/0025-likely-sizes.md); default: of images that convolutions read, 8 in a batch and 224 x 224 pixels, else no extent is preferred
     Raises  UserError for a source of another kind, a model that is missing or damaged, a precision or weights that there are not, and
             shapes or best_at of dimensions that the source has not;
             Unsupported with every operator of a model that has no conversion

@@ -14,9 +14,6 @@
 namespace tilewright::lower {
 namespace {
 
-// Bodies with more nodes than this are not copied.
-constexpr int64_t kMaxNodes = 4000;
-
 // Conditions first + loop_var * rows + row < first + bound, for all rows of a tile.
 struct Guards {
   int64_t rows = 0;
@@ -164,7 +161,7 @@ Stmt split_open_rows(const For& loop) {
   arith::Analyzer analyzer;
   if (!is_zero(loop->min)) return loop;
   const Guards guards = GuardFinder(loop, analyzer).run();
-  if (guards.found.empty() || !guards.are_alike || num_nodes(loop->body) > kMaxNodes) return loop;
+  if (guards.found.empty() || !guards.are_alike || num_nodes(loop->body) > kMostCopiedNodes) return loop;
   const int64_t rows = guards.rows;
   int64_t most = 1;  // rows of a smaller tile
   while (2 * most < rows) most *= 2;

@@ -15,9 +15,6 @@
 namespace tilewright::lower {
 namespace {
 
-// Bodies with more nodes than this are not copied.
-constexpr int64_t kMaxNodes = 4000;
-
 // A guard, and the condition under which it holds in all iterations of the loops inside.
 struct Guard {
   PrimExpr condition, whole;
@@ -129,7 +126,7 @@ Stmt without_guards(const Stmt& body, const std::vector<Guard>& guards) {
 
 For branch_on_whole_tiles(const For& loop) {
   const GuardsOfTile found(loop);
-  if (found.guards().empty() || num_nodes(loop->body) > kMaxNodes) return loop;
+  if (found.guards().empty() || num_nodes(loop->body) > kMostCopiedNodes) return loop;
   PrimExpr is_whole = bool_imm(true);
   std::vector<PrimExpr> wholes;
   for (const Guard& guard : found.guards()) {

@@ -8,7 +8,7 @@
 //   for f in range(32): for j in unroll(8): if f % 16 * 8 + j < 127: g(f, j)
 //   ->  for f in range(32): q = f % 16; if q < 15: ... else: ...
 // Loops over tiles of rows whose number is open are split by common/open_rows.h; where it does not know how rows
-// are read, or the loop is parallel, a branch inside tells whole tiles from others (common/whole_tiles.h).
+// are read, a branch inside tells whole tiles from others (common/whole_tiles.h).
 #include "tilewright/arith/int_set.h"
 #include "tilewright/arith/iter_parse.h"
 #include "tilewright/ir/services.h"
@@ -23,9 +23,6 @@
 
 namespace tilewright::lower {
 namespace {
-
-// Bodies with more nodes than this are not copied.
-constexpr int64_t kMaxNodes = 4000;
 
 // Finds how many leading values of a variable, from [min, min + extent), satisfy all guards that hold for any
 // value.
@@ -129,7 +126,7 @@ Stmt partition_by_parts(const For& loop, int64_t extent, arith::Analyzer& analyz
   if (!is_zero(loop->min)) return loop;
   Stmt body = loop->body;
   for (const auto& [part, part_extent] : parts_in_guards(loop, extent)) {
-    if (num_nodes(body) > kMaxNodes) break;
+    if (num_nodes(body) > kMostCopiedNodes) break;
     const Var var = make_var("q", part->dtype);
     const auto by_var = [&](auto& self, const auto* node) -> PrimExpr {
       return structural_equal(PrimExpr(node), part) ? PrimExpr(var) : PrimExpr(self.children(node));
@@ -156,7 +153,7 @@ Stmt partition(const For& loop) {
   arith::Analyzer analyzer;
   const auto count = GuardFinder(loop->loop_var, min, extent, analyzer).num_unguarded(loop->body);
   if (!count) return partition_by_parts(loop, extent, analyzer);
-  if (num_nodes(loop->body) > kMaxNodes) return loop;
+  if (num_nodes(loop->body) > kMostCopiedNodes) return loop;
   const DataType dtype = loop->loop_var->dtype;
   const PrimExpr boundary = imm(min + *count, dtype), rest = imm(extent - *count, dtype);
   const bool is_one_more = extent - *count == 1;

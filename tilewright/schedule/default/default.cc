@@ -502,7 +502,7 @@ std::vector<Attempt> schedule_by_rules(Schedule& sch, const std::string& func_na
 
 DefaultSchedule schedule_by_rules(const std::string& name, const PrimFunc& func, const Features& features) {
   if (const std::optional<Reason> why = why_not_plain(func)) return {func, {}, left_as_it_is(name, *why)};
-  // steps of rules are refused often, and nobody reads the places in the text
+  // refusals are frequent here and only their text is kept, so that source places are not looked up
   Schedule sch(ir::with_function(ir::IRModuleNode::make(), name, func), {.errors = ErrorDetail::kFast});
   std::vector<Attempt> attempts = schedule_by_rules(sch, name, features);
   return {ir::ref_as<PrimFuncNode>(sch.module()->functions[0]), sch.trace(), std::move(attempts)};
