@@ -109,7 +109,7 @@ class Dot {
   llvm::Value* products(llvm::Value* sum, llvm::Value* x, llvm::Value* y) {
     for (int k = 0; k < dot_.group; ++k) {
       llvm::Value *a = widened(x, dot_.a, k), *b = widened(y, dot_.b, k);
-      sum = dot_.sum->dtype.is_float() ? b_.CreateFAdd(sum, b_.CreateFMul(a, b))
+      sum = dot_.sum->dtype.is_float() ? multiply_add(b_, target_, a, b, sum)
                                        : b_.CreateAdd(sum, b_.CreateMul(a, b));
     }
     return sum;

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "tilewright/codegen/llvm/multiply_add.h"
 #include "tilewright/codegen/llvm/native.h"
 #include "tilewright/codegen/llvm/tile_nest.h"
 #include "tilewright/ir/module.h"
@@ -103,7 +104,8 @@ class FunctionEmitter {
   /// The same, in 64 bits.
   llvm::Value* emit_offset(const PrimExpr& expr);
   llvm::Value* emit_binary(const BinaryOpNode* node);
-  llvm::Value* emit_scaled_sum(const BinaryOpNode* add);
+  llvm::Value* emit_multiply_add(const BinaryOpNode* node);  // multiply_add.cc
+  std::optional<Factors> emit_factors(const PrimExpr& expr);
   llvm::Value* emit_division(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_floor_division(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_float_remainder(llvm::Value* a, llvm::Value* b);

@@ -105,31 +105,11 @@ llvm::Value* FunctionEmitter::emit_let(const LetNode* node) {
   return emit(node->body);
 }
 
-// Adds the product of a sum in registers, as that of a group of terms, and a factor.  LLVM moves products and
-// additions to different places, where they are no longer one instruction that rounds once: results then have
-// other bits in a tile of other rows.
-llvm::Value* FunctionEmitter::emit_scaled_sum(const BinaryOpNode* add) {
-  if (!module_.target.contracts || !add->dtype.is_float()) return nullptr;
-  const auto is_sum = [](const PrimExpr& expr) {
-    const auto* load = expr.as<BufferLoadNode>();
-    return load && load->buffer->scope() == "local";
-  };
-  for (const bool is_second : {true, false}) {
-    const auto* product = (is_second ? add->b : add->a).as<MulNode>();
-    if (!product || !product->a.as<BufferLoadNode>() || !product->b.as<BufferLoadNode>() ||
-        (!is_sum(product->a) && !is_sum(product->b)))
-      continue;
-    llvm::Value *a = emit(product->a), *b = emit(product->b), *c = emit(is_second ? add->a : add->b);
-    return builder_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {c->getType()}, {a, b, c});
-  }
-  return nullptr;
-}
-
 llvm::Value* FunctionEmitter::emit_binary(const BinaryOpNode* node) {
   if (node->kind == Kind::kAdd) {
     if (llvm::Value* value = emit_one_plus(node)) return value;
-    if (llvm::Value* value = emit_scaled_sum(node)) return value;
   }
+  if (llvm::Value* value = emit_multiply_add(node)) return value;
   llvm::Value* a = emit(node->a);
   llvm::Value* b = emit(node->b);
   const DataType dtype = node->a->dtype;

@@ -97,9 +97,8 @@ llvm::Value* log(const Math& m, llvm::Value* x) {
   llvm::Value* z = m.b.CreateFMul(s, s);
   llvm::Value* series = m.b.CreateFMul(z, m.polynomial(z, {2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9}));
   // 2 s = f - s f, so that the leading term is exact
-  llvm::Value* log_t = m.b.CreateFSub(f, m.b.CreateFMul(s, m.b.CreateFSub(f, series)));
-  llvm::Value* value =
-      m.b.CreateFAdd(m.mad(exponent, m.c(kLn2Low), log_t), m.b.CreateFMul(exponent, m.c(kLn2High)));
+  llvm::Value* log_t = m.mad(m.b.CreateFNeg(s), m.b.CreateFSub(f, series), f);
+  llvm::Value* value = m.mad(exponent, m.c(kLn2High), m.mad(exponent, m.c(kLn2Low), log_t));
   value = m.b.CreateSelect(m.b.CreateFCmpOEQ(x, m.c(HUGE_VAL)), x, value);
   value = m.b.CreateSelect(m.b.CreateFCmpOEQ(x, m.c(0)), m.c(-HUGE_VAL), value);
   // negative or NaN

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "tilewright/codegen/llvm/emitter.h"
+#include "tilewright/codegen/llvm/multiply_add.h"
 
 namespace tilewright::codegen {
 
@@ -32,7 +33,7 @@ class Math {
   llvm::Value* c(double value) const { return llvm::ConstantFP::get(type, value); }
   llvm::Value* ci(int64_t value) const { return llvm::ConstantInt::getSigned(int_type, value); }
   llvm::Value* mad(llvm::Value* x, llvm::Value* y, llvm::Value* z) const {
-    return b.CreateFAdd(b.CreateFMul(x, y), z);
+    return multiply_add(b, target_, x, y, z);
   }
   llvm::Value* abs(llvm::Value* x) const { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
   /// x limited to [low, high]; NaN stays.

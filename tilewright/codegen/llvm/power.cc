@@ -11,6 +11,7 @@
 #include <numbers>
 
 #include "tilewright/codegen/llvm/emitter.h"
+#include "tilewright/codegen/llvm/math.h"
 
 namespace tilewright::codegen {
 namespace {
@@ -19,8 +20,9 @@ constexpr double kRounding64 = 6755399441055744;  // 1.5 * 2^52: adding it round
 
 class Power {
  public:
-  Power(llvm::IRBuilder<>& builder, llvm::Type* narrow)
+  Power(llvm::IRBuilder<>& builder, llvm::Type* narrow, const NativeTarget& target)
       : b(builder),
+        target_(target),
         narrow_(narrow),
         wide_(narrow->getWithNewType(builder.getDoubleTy())),
         bits_(llvm::CmpInst::makeCmpResultType(narrow)->getWithNewBitWidth(64)) {}
@@ -35,7 +37,7 @@ class Power {
   llvm::Value* c(double value) const { return llvm::ConstantFP::get(wide_, value); }
   llvm::Value* ci(int64_t value) const { return llvm::ConstantInt::getSigned(bits_, value); }
   llvm::Value* mad(llvm::Value* x, llvm::Value* y, llvm::Value* z) const {
-    return b.CreateFAdd(b.CreateFMul(x, y), z);
+    return multiply_add(b, target_, x, y, z);
   }
 
   llvm::Value* log2(llvm::Value* x) const {
@@ -74,15 +76,9 @@ class Power {
   }
 
   llvm::IRBuilder<>& b;
+  const NativeTarget& target_;
   llvm::Type *narrow_, *wide_, *bits_;
 };
-
-// The constant that all lanes have; nullopt if it is not a constant.
-std::optional<double> constant_of(const PrimExpr& e) {
-  const auto* lanes = e.as<BroadcastNode>();
-  const auto* number = lanes ? lanes->value.as<FloatImmNode>() : e.as<FloatImmNode>();
-  return number ? std::optional(number->value) : std::nullopt;
-}
 
 }  // namespace
 
@@ -107,24 +103,24 @@ llvm::Value* FunctionEmitter::emit_small_power(llvm::Value* x, double y) {
 // Negative numbers, infinities and NaN are left to the C library, and so is 0 unless y is known to be
 // positive.
 llvm::Value* FunctionEmitter::emit_power(const CallNode* node) {
-  const std::optional<double> constant = constant_of(node->args[1]);
+  const FloatImmNode* constant = number_of(node->args[1]);
   llvm::Value* x = emit(node->args[0]);
   llvm::Type* type = x->getType();
   if (constant) {
-    if (llvm::Value* value = emit_small_power(x, *constant)) return value;
+    if (llvm::Value* value = emit_small_power(x, constant->value)) return value;
   }
   llvm::Value *y = emit(node->args[1]), *zero = llvm::ConstantFP::get(type, 0),
               *infinity = llvm::ConstantFP::getInfinity(type);
-  const bool takes_zero = constant && *constant > 0;
+  const bool takes_zero = constant && constant->value > 0;
   llvm::Value* is_zero = builder_.CreateFCmpOEQ(x, zero);
   llvm::Value* is_usual =
       builder_.CreateAnd(takes_zero ? builder_.CreateFCmpOGE(x, zero) : builder_.CreateFCmpOGT(x, zero),
                          builder_.CreateFCmpOLT(x, infinity));
-  if (!constant || !std::isfinite(*constant)) {
+  if (!constant || !std::isfinite(constant->value)) {
     llvm::Value* magnitude = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, y);
     is_usual = builder_.CreateAnd(is_usual, builder_.CreateFCmpOLT(magnitude, infinity));
   }
-  if (takes_zero && std::fmod(*constant, 2) == 1) {  // -0 stays -0
+  if (takes_zero && std::fmod(constant->value, 2) == 1) {  // -0 stays -0
     llvm::Value* is_negative = builder_.CreateIsNeg(
         builder_.CreateBitCast(x, llvm::CmpInst::makeCmpResultType(type)->getWithNewBitWidth(32)));
     is_usual = builder_.CreateAnd(is_usual, builder_.CreateNot(is_negative));
@@ -133,7 +129,7 @@ llvm::Value* FunctionEmitter::emit_power(const CallNode* node) {
   return emit_branches(
       is_usual,
       [&] {
-        llvm::Value* value = Power(builder_, type).of_positive(x, y);
+        llvm::Value* value = Power(builder_, type, module_.target).of_positive(x, y);
         return takes_zero ? builder_.CreateSelect(is_zero, zero, value) : value;
       },
       [&] { return emit_libm(node->dtype, "pow", {x, y}); });

@@ -21,7 +21,6 @@ FunctionEmitter::FunctionEmitter(ModuleEmitter& module, llvm::Function* function
   i64_ = builder_.getInt64Ty();
   ptr_ = builder_.getPtrTy();
   llvm::FastMathFlags flags;
-  flags.setAllowContract(module.target.contracts);
   for (const std::string& flag : module.target.fast_math) {
     if (flag == "reassoc") flags.setAllowReassoc();
     if (flag == "nnan") flags.setNoNaNs();

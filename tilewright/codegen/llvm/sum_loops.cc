@@ -25,21 +25,14 @@ llvm::Value* number_of(llvm::Value* vector) {
 }
 
 std::optional<Product> product_of(llvm::Instruction& instruction, uint64_t least_bits, uint64_t most_bits) {
-  auto* add = llvm::dyn_cast<llvm::BinaryOperator>(&instruction);
+  auto* add = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
   auto* type = llvm::dyn_cast<llvm::FixedVectorType>(instruction.getType());
-  if (!add || !type || add->getOpcode() != llvm::Instruction::FAdd || !add->hasAllowContract())
-    return std::nullopt;
+  if (!add || !type || add->getIntrinsicID() != llvm::Intrinsic::fmuladd) return std::nullopt;
   const uint64_t bits = type->getPrimitiveSizeInBits().getFixedValue();
   if (bits <= least_bits || bits > most_bits) return std::nullopt;
-  for (unsigned place = 0; place < 2; ++place) {
-    auto* product = llvm::dyn_cast<llvm::BinaryOperator>(add->getOperand(place));
-    if (!product || product->getOpcode() != llvm::Instruction::FMul || !product->hasOneUse() ||
-        !product->hasAllowContract() || product->getParent() != add->getParent())
-      continue;
-    for (unsigned side = 0; side < 2; ++side) {
-      if (llvm::Value* number = number_of(product->getOperand(side)))
-        return Product{add, add->getOperand(1 - place), product->getOperand(1 - side), number};
-    }
+  for (unsigned side = 0; side < 2; ++side) {
+    if (llvm::Value* number = number_of(add->getArgOperand(side)))
+      return Product{add, add->getArgOperand(2), add->getArgOperand(1 - side), number};
   }
   return std::nullopt;
 }

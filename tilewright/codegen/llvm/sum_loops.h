@@ -2,7 +2,7 @@
 #pragma once
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
-#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/PassManager.h>
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace tilewright::codegen {
 /// sum + vector * splat(number), rounded once.  The splat may also be a shuffle that repeats one lane of
 /// another vector.
 struct Product {
-  llvm::BinaryOperator* add;
+  llvm::IntrinsicInst* add;
   llvm::Value *sum, *vector, *number;
 };
 

@@ -217,9 +217,17 @@ std::optional<size_t> block_that_fetches(const std::vector<BlockShape>& shapes, 
   return found;
 }
 
-// is_first  the partial sums are of what is read, not of other sums
+// True if one row of what `sum` reads does not fit into registers.  LLVM would unroll the loop over it, keep what
+// it reads for the next loop over the row, and spill it.
+bool exceeds_registers(const BlockShape& sum, const Terms& terms, const Features& features) {
+  const int64_t bytes = product(sum.extent(terms.axis), sum.output()->dtype.num_bytes());
+  return bytes > features.num_vector_registers * features.vector_bytes;
+}
+
+// is_first    the partial sums are of what is read, not of other sums
+// keeps_loop  the loop over what is read is not unrolled
 void vectorize_partial(Schedule& sch, const Partial& partial, const std::optional<LoopRef>& row,
-                       bool is_first, bool is_fetching, const Features& features) {
+                       bool is_first, bool keeps_loop, bool is_fetching, const Features& features) {
   const OrReason<BlockShape> shape = shape_of(sch, partial.ref);
   const std::optional<size_t> column = shape ? shape->last_axis() : std::nullopt;
   TILEWRIGHT_CHECK(column, "a block of partial sums has no last axis");
@@ -234,7 +242,10 @@ void vectorize_partial(Schedule& sch, const Partial& partial, const std::optiona
   const BlockRef init = steps::decompose_reduction(sch, partial.ref, first);
   expand(init);
   expand(partial.ref);
-  if (!is_first) steps::unroll(sch, first);
+  if (!is_first)
+    steps::unroll(sch, first);
+  else if (keeps_loop)
+    steps::annotate(sch, first, kKeepLoop, bool_imm(true));
   if (is_fetching) fetch_ahead(sch, first, prefetch_at(features.far_fetch_bytes(), features));
 }
 
@@ -292,8 +303,9 @@ std::optional<Reason> reduce_rows(Schedule& sch, const std::vector<BlockShape>& 
         steps::annotate(sch, inner.back(), kPrefetchWrites, imm(features.far_fetch_bytes() / 2));
       continue;
     }
+    const bool keeps_loop = row && exceeds_registers(shapes[n], *plan->sums[n], features);
     for (size_t k = 0; k < partials[n].size(); ++k)
-      vectorize_partial(sch, partials[n][k], row, k == 0, k == 0 && n == fetching, features);
+      vectorize_partial(sch, partials[n][k], row, k == 0, keeps_loop, k == 0 && n == fetching, features);
     const LoopRef final_loop = order_loops(sch, shapes[n].ref, row, std::nullopt);
     steps::decompose_reduction(sch, shapes[n].ref, final_loop);
     steps::unroll(sch, final_loop);
