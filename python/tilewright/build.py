@@ -1,6 +1,6 @@
 """From modules to code that runs."""
 
-from . import _core
+from . import _core, records
 from ._guard import guard_module
 from .errors import UserError
 from .ir._nodes import classes
@@ -26,7 +26,7 @@ def build(mod, target="llvm", *, schedule: bool = True, check_bounds: bool = Fal
     """
     if isinstance(mod, _PrimFunc):
         mod = IRModule.from_expr(mod)
-    return _core.build(unwrapped(mod), Target(target), schedule, check_bounds)
+    return _core.build(unwrapped(mod), Target(target), schedule, check_bounds, records.core_of_current())
 
 
 def _require_text(name: str, value, known: str) -> None:
@@ -86,6 +86,7 @@ def _built(source, target, precision, weights, check_bounds, shapes=None, best_a
         config,
         context.hooks(),
         check_bounds,
+        records.core_of_current(),
         shapes or {},
         best_at or {},
     )

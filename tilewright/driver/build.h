@@ -7,6 +7,7 @@
 #include "tilewright/ir/module.h"
 #include "tilewright/ir/pass.h"
 #include "tilewright/ir/target.h"
+#include "tilewright/records/record.h"
 #include "tilewright/runtime/module.h"
 #include "tilewright/schedule/default/default.h"
 #include "tilewright/tir/tir.h"
@@ -37,6 +38,7 @@ struct BuildOptions {
   std::string name = "module";  // the name of the module in messages
   bool schedules = true;        // schedule functions that have no schedule, if the target has rules
   bool check_bounds = false;    // check at run time the accesses that are not proved to be in their buffers
+  const records::Database* records = nullptr;  // schedules of kernels that were tuned; null: none
   // returns the bytes of the VM executable to include (relax::vm_codegen); called when they are read or
   // exported
   std::function<std::string()> blob = {};

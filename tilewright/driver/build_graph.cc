@@ -138,7 +138,7 @@ class WithFeatures {
 }  // namespace
 
 Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassContext& context,
-                       const StageObserver& on_stage, bool check_bounds) {
+                       const StageObserver& on_stage, bool check_bounds, const records::Database* records) {
   using Clock = std::chrono::steady_clock;
   relax::check_context(context);
   if (verifies_passes() && !context.verify) context.verify = &verify_module;
@@ -180,6 +180,7 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
   BuildOptions options{.name = "model",
                        .schedules = context.opt_level > 0,
                        .check_bounds = check_bounds,
+                       .records = records,
                        .blob = blob,
                        .on_stage = on_stage};
   std::vector<ir::PassRecord> steps;

@@ -26,9 +26,10 @@ struct Executable {
 /// as soon as they have another form.  Raises UserError for a malformed module, Unsupported if something
 /// cannot be compiled.
 ///
-/// check_bounds  as in BuildOptions
+/// check_bounds, records  as in BuildOptions
 Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassContext& context,
-                       const StageObserver& on_stage = {}, bool check_bounds = false);
+                       const StageObserver& on_stage = {}, bool check_bounds = false,
+                       const records::Database* records = nullptr);
 
 /// The model in `library`, ready to run.  Raises UserError if there is none, it is damaged, or its code needs
 /// features that this machine's CPU lacks.

@@ -5,13 +5,15 @@
 #include "tilewright/lower/annotations.h"
 #include "tilewright/lower/functions/inline_calls.h"
 #include "tilewright/lower/steps/check_sizes.h"
+#include "tilewright/records/apply.h"
 #include "tilewright/schedule/default/default.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::driver {
 
-std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rules, bool are_checked) {
+std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rules, bool are_checked,
+                               const std::string& machine) {
   std::vector<Kernel> kernels;
   for (size_t n = 0; n < module->functions.size(); ++n) {
     const tir::PrimFunc func = ir::ref_as<tir::PrimFuncNode>(module->functions[n]);
@@ -22,20 +24,30 @@ std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rule
         throw UserError(func, "two functions of the module have the global_symbol \"{}\"", name);
     }
     tir::PrimFunc whole = lower::inline_calls(module, func);
+    records::Key key = records::key_of(whole, machine);
     if (are_checked)
       whole = with(whole, [&](tir::PrimFuncNode& checked) {
         checked.attrs.set(std::string(lower::kCheckBounds), tir::string_imm(name));
       });
     else
       whole = lower::with_size_checks(name, whole);
-    kernels.push_back({std::move(name), std::move(whole), are_left_to_rules});
+    kernels.push_back({std::move(name), std::move(whole), are_left_to_rules, std::move(key)});
   }
   return kernels;
 }
 
 schedule::DefaultSchedule schedule_kernel(const Kernel& kernel, const Generator& generator) {
   if (!kernel.is_left_to_rules) return {kernel.func, {}, {}};
-  return schedule::schedule_by_rules(kernel.name, kernel.func, generator.features);
+  std::optional<schedule::Attempt> refused;
+  if (kernel.record && !kernel.record->trace.empty()) {
+    records::Applied applied = records::apply(*kernel.record, kernel.func);
+    if (applied.func) return {applied.func, std::move(applied.trace), {}};
+    refused = {kernel.name, std::string(records::kRule), std::move(applied.reason)};
+  }
+  schedule::DefaultSchedule scheduled =
+      schedule::schedule_by_rules(kernel.name, kernel.func, generator.features);
+  if (refused) scheduled.attempts.insert(scheduled.attempts.begin(), *std::move(refused));
+  return scheduled;
 }
 
 std::optional<Hash128> cache_key(const Kernel& kernel, const Generator& generator) {
@@ -44,6 +56,7 @@ std::optional<Hash128> cache_key(const Kernel& kernel, const Generator& generato
   if (compiler.empty() || generator.code_key.empty() || is_checked) return std::nullopt;
   Hasher hasher;
   hasher.add(compiler).add(generator.code_key).add(kernel.name).add(uint64_t{kernel.is_left_to_rules});
+  if (kernel.record) hasher.add(kernel.record->trace);
   hasher.add(ir::save_json(kernel.func));  // includes names, which messages in the code may contain
   return hasher.finish();
 }

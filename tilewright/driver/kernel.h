@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tilewright/driver/target.h"
+#include "tilewright/records/record.h"
 #include "tilewright/support/hash.h"
 
 namespace tilewright::schedule {
@@ -15,18 +16,23 @@ namespace tilewright::driver {
 
 struct Kernel {
   std::string name;
-  tir::PrimFunc func;            // calls no other function of the module
-  bool is_left_to_rules = true;  // schedule/default schedules it, if the target has rules
-  ir::IRModule lowered = {};     // empty until it is lowered
-  std::string object = {};       // its code, if the target compiles functions one by one
+  tir::PrimFunc func;                          // calls no other function of the module
+  bool is_left_to_rules = true;                // schedule/default schedules it, if the target has rules
+  records::Key key = {};                       // of its records of tuning
+  std::optional<records::Record> record = {};  // the fastest of them, which schedules it
+  ir::IRModule lowered = {};                   // empty until it is lowered
+  std::string object = {};                     // its code, if the target compiles functions one by one
 };
 
 /// The loop programs of `module`.  Raises UserError if two have the same name for callers.
 ///
 /// are_checked  their accesses are checked when they run (lower/steps/check_bounds.cc)
-std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rules, bool are_checked);
+/// machine      Key::machine of the target
+std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rules, bool are_checked,
+                               const std::string& machine);
 
-/// The kernel scheduled by the rules; with an empty trace if it is not left to them.
+/// The kernel scheduled by its record, else by the rules; with an empty trace if it is not left to them.  An
+/// attempt says why the record does not apply.
 schedule::DefaultSchedule schedule_kernel(const Kernel& kernel, const Generator& generator);
 
 /// The hash of everything that its object depends on; nullopt if the compiler or the generator has no ID, or

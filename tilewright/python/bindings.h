@@ -13,6 +13,8 @@ void bind_te(nanobind::module_& m);
 void bind_topi(nanobind::module_& m);
 void bind_relax(nanobind::module_& m);
 void bind_driver(nanobind::module_& m);
+void bind_records(nanobind::module_& m);
+void bind_tune(nanobind::module_& m);
 void bind_machine(nanobind::module_& m);
 void bind_analysis(nanobind::module_& m);
 void bind_arith(nanobind::module_& m);

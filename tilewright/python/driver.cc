@@ -14,6 +14,7 @@
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
 #include "tilewright/python/locks.h"
+#include "tilewright/python/records.h"
 #include "tilewright/python/values.h"
 #include "tilewright/relax/pass.h"
 #include "tilewright/runtime/time_evaluator.h"
@@ -105,13 +106,20 @@ ir::IRModule module_of(const Executable& executable, const ir::IRModule& module)
 }
 
 void bind_build(nb::module_& m) {
-  m.def("build", [](const ir::IRModule& module, const ir::Target& target, bool schedules, bool check_bounds) {
-    const Unlocked unlocked;
-    driver::BuildOptions options;
-    options.schedules = schedules;
-    options.check_bounds = check_bounds;
-    return driver::build(module, target, options);
-  });
+  m.def(
+      "build",
+      [](const ir::IRModule& module, const ir::Target& target, bool schedules, bool check_bounds,
+         nb::handle records) {
+        const DatabaseArg database(records);
+        const Unlocked unlocked;
+        driver::BuildOptions options;
+        options.records = database.get();
+        options.schedules = schedules;
+        options.check_bounds = check_bounds;
+        return driver::build(module, target, options);
+      },
+      nb::arg("module"), nb::arg("target"), nb::arg("schedules"), nb::arg("check_bounds"),
+      nb::arg("records").none());
   // [(block, rule, reason)] of the rules that did not apply, without those for other computations
   m.def("schedule_by_rules", [](schedule::Schedule& sch, const ir::Target& target) {
     nb::list rejections;
@@ -194,17 +202,19 @@ void bind_build(nb::module_& m) {
       "build_graph",
       [](const GraphSource& source, const ir::Target& target, int opt_level,
          std::vector<std::string> disabled, std::vector<std::string> required, nb::handle config,
-         nb::handle hooks, bool check_bounds, const FixedDims& shapes, const FixedDims& best_at) {
+         nb::handle hooks, bool check_bounds, nb::handle records, const FixedDims& shapes,
+         const FixedDims& best_at) {
         ir::PassContext context =
             context_of(opt_level, std::move(disabled), std::move(required), config, hooks);
         for (const auto& [name, size] : best_at) context.likely_sizes.set(name, tir::imm(size, kInt64));
         ir::IRModule module = module_of(source, shapes);
+        const DatabaseArg database(records);
         const Unlocked unlocked;
-        return driver::build_graph(std::move(module), target, context, {}, check_bounds);
+        return driver::build_graph(std::move(module), target, context, {}, check_bounds, database.get());
       },
       nb::arg("source"), nb::arg("target"), nb::arg("opt_level"), nb::arg("disabled"), nb::arg("required"),
-      nb::arg("config"), nb::arg("hooks").none(), nb::arg("check_bounds"), nb::arg("shapes") = FixedDims{},
-      nb::arg("best_at") = FixedDims{});
+      nb::arg("config"), nb::arg("hooks").none(), nb::arg("check_bounds"), nb::arg("records").none(),
+      nb::arg("shapes") = FixedDims{}, nb::arg("best_at") = FixedDims{});
 }
 
 void bind_timing(nb::module_& m) {

@@ -13,7 +13,9 @@ NB_MODULE(_core, m) {
   bind_te(m);
   bind_topi(m);
   bind_relax(m);
+  bind_records(m);
   bind_driver(m);
+  bind_tune(m);
   bind_machine(m);
   bind_analysis(m);
   bind_arith(m);

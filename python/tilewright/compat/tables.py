@@ -14,6 +14,7 @@ from . import (
     functors,
     graphs,
     instrument,
+    meta_schedule,
     printing,
     regions,
     relax_analysis,
@@ -126,6 +127,11 @@ MODULES = {
     "tvm.topi.nn": lambda: public_names(topi.nn),
     "tvm.s_tir": lambda: {**tir_names(), "renew_defs": tir_functions.renew_defs},
     "tvm.tirx": tir_names,
+    **{
+        f"tvm.{above}meta_schedule{name}": names
+        for above in ("", "s_tir.")
+        for name, names in meta_schedule.MODULES.items()
+    },
     **{f"tvm.{tir}.{name}": names for tir in ("tir", "s_tir", "tirx") for name, names in _OF_TIR.items()},
     **{f"tvm.tir.{part}": tir_names for part in ("buffer", "expr", "op", "stmt")},
     **{f"tvm.{name}": lambda: {**arith.NAMES, **regions.NAMES} for name in ("arith", "sym")},

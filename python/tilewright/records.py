@@ -1,0 +1,203 @@
+"""Databases of tuning records, and where build and compile look up schedules of kernels."""
+
+from contextvars import ContextVar
+
+from . import _core
+from ._guard import guard_module
+from .errors import UserError
+from .ir.module import IRModule, unwrapped
+from .schedule import Schedule, Trace, by_rules
+from .target import Target
+
+Record = _core.Record
+_current: ContextVar = ContextVar("tilewright.tune.database", default=None)
+
+
+class Database:
+    """Where schedules of kernels are looked up; a subclass needs best(key).
+
+    As a context, it is used by tilewright.build and compile inside of `with`.
+    >>> with database: executable = tilewright.compile("model.onnx")
+    """
+
+    def best(self, key) -> Record | None:
+        """The fastest record for a key that beats the default schedule, or is the default schedule; None if there is none."""
+        raise NotImplementedError
+
+    def __enter__(self):
+        self._tokens = [*getattr(self, "_tokens", []), _current.set(self)]
+        return self
+
+    def __exit__(self, *_):
+        _current.reset(self._tokens.pop())
+
+    @staticmethod
+    def current() -> "Database | None":
+        """The database of the innermost `with`, or None."""
+        return _current.get()
+
+    def record_for(self, mod, target="llvm") -> Record | None:
+        """The fastest record for the only loop program of `mod`.
+
+        mod     a module with one PrimFunc, or the PrimFunc
+        target  text or Target
+        Raises  UserError if the module has another number of loop programs
+        """
+        (task,) = tasks_of(mod, target, exactly_one=True)
+        return self.best(task.key)
+
+    def schedule_for(self, mod, target="llvm") -> Schedule | None:
+        """The schedule of the fastest record for the only loop program of `mod`; None if there is no record.
+
+        A record of the default schedule gives the schedule of tilewright.schedule.by_rules.
+        """
+        (task,) = tasks_of(mod, target, exactly_one=True)
+        record = self.best(task.key)
+        if record is None:
+            return None
+        if not record.trace_json:
+            return by_rules(task.module, target)
+        sch = Schedule(task.module)
+        Trace.load_json(record.trace_json).apply_to(sch._core)
+        return sch
+
+
+class RecordFile(Database):
+    """Records in a SQLite file, which any number of processes may read and add to.
+
+    path    the file; it is made if it is missing; ":memory:" is in memory alone; default
+    Raises  UserError if it cannot be opened, is damaged or of a newer version; it is left as it is then
+    >>> database = tilewright.tune.RecordFile("tune.db"); database.best(key)
+    """
+
+    def __init__(self, path=":memory:", *, space: str = ""):
+        self._core = _core.RecordFile(str(path))
+        self.space = space
+
+    @property
+    def path(self) -> str:
+        return self._core.path
+
+    def of_space(self, space: str) -> "RecordFile":
+        """The same file with the records of one space alone, whose best is the fastest, also if the default schedule is faster."""
+        view = RecordFile.__new__(RecordFile)
+        view._core, view.space = self._core, space
+        return view
+
+    def add(self, record: Record) -> int:
+        """Adds a record, completely or not at all, and returns its id.
+
+        Raises UserError if the disk is full, or another process has locked the file for a minute.
+        """
+        return self._core.add(record)
+
+    def add_program(self, task) -> None:
+        """Adds the loop program of a task, unless it is there."""
+        self._core.add_program(task.key, task.name, task.func)
+
+    def best(self, key) -> Record | None:
+        if not self.space:
+            return self._core.best(key)
+        found = self.records(key, limit=1)
+        return found[0] if found else None
+
+    def records(self, key=None, *, limit: int = 0, with_failures: bool = False) -> list[Record]:
+        """Records by median time, fastest first.
+
+        key            of which program and machine; default all
+        limit          how many at most; default 0, all
+        with_failures  also those that failed, last; default False
+        """
+        return self._core.records(key, self.space, limit, with_failures)
+
+    def programs(self) -> list[tuple]:
+        """(hash, name, PrimFunc) of every program that was tuned."""
+        return self._core.programs()
+
+    def merge(self, other: "RecordFile") -> int:
+        """Adds the records of another file that are not here yet, and returns how many."""
+        return self._core.merge(other._core)
+
+    def prune(self, count: int = 1) -> int:
+        """Keeps the fastest `count` records of each key and space; returns how many it removed."""
+        return self._core.prune(count)
+
+    def __len__(self) -> int:
+        return len(self.records(with_failures=True))
+
+    def __repr__(self) -> str:
+        return f"RecordFile({self.path!r})"
+
+
+class UnionDatabase(Database):
+    """The fastest record of several databases."""
+
+    def __init__(self, *databases: Database):
+        self.databases = databases
+
+    def best(self, key) -> Record | None:
+        found = [record for record in (each.best(key) for each in self.databases) if record is not None]
+        return min(found, key=lambda record: record.median, default=None)
+
+
+class OrderedUnionDatabase(UnionDatabase):
+    """The record of the first of several databases that has one."""
+
+    def best(self, key) -> Record | None:
+        return next((found for each in self.databases if (found := each.best(key)) is not None), None)
+
+
+def core_of_current():
+    """The current database as bindings take it: an object with best(key), or None."""
+    current = Database.current()
+    return current._core if isinstance(current, RecordFile) and not current.space else current
+
+
+class Task:
+    """A loop program to tune for a target.
+
+    name    of the kernel
+    func    the PrimFunc
+    key     of its records
+    target  the Target
+    weight  how often a model calls it
+    """
+
+    def __init__(self, name: str, func, key, target: Target, weight: int = 1):
+        self.name, self.func, self.key, self.target, self.weight = name, func, key, target, weight
+
+    @property
+    def module(self):
+        """The program alone, under the name that traces of records use."""
+        name = _core.record_function
+        return IRModule({name: self.func.with_attr("global_symbol", name)})
+
+    def __repr__(self) -> str:
+        return f"Task({self.name!r}, target={str(self.target)!r}, weight={self.weight})"
+
+
+def tasks_of(mod, target="llvm", *, exactly_one: bool = False) -> list[Task]:
+    """The loop programs of a module as tasks, equal ones together.
+
+    mod     a module, or one PrimFunc
+    target  text or Target; default "llvm", this machine
+    Raises  UserError if exactly_one is given and there are none or several
+    """
+    mod = mod if isinstance(mod, IRModule) else IRModule.from_expr(mod)
+    target = Target(target)
+    tasks: dict = {}
+    for name, func, key in _core.tuning_tasks(unwrapped(mod), target):
+        if key in tasks:
+            tasks[key].weight += 1
+        else:
+            tasks[key] = Task(name, func, key, target)
+    if exactly_one and len(tasks) != 1:
+        raise UserError(
+            f"the module has {len(tasks)} different loop programs, expected one\n"
+            'help: take one by tilewright.IRModule.from_expr(mod["name"])'
+        )
+    return list(tasks.values())
+
+
+__all__ = ["Database", "OrderedUnionDatabase", "Record", "RecordFile", "Task", "UnionDatabase", "tasks_of"]
+guard_module(__name__, globals(), __all__)

@@ -1,0 +1,189 @@
+"""Building and measuring of candidates: functions that any concurrent.futures.Executor can run."""
+
+import tempfile
+import threading
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from .. import _core
+from ..errors import Error
+from ..ir import load_json, save_json
+from ..schedule import Schedule, Trace, by_rules
+from ..target import Target
+from .child import Child, ChildFailed
+
+
+@dataclass(frozen=True)
+class MeasureOptions:
+    """How candidates are measured.
+
+    min_repeat_ms      one measurement takes at least this long, in ms; default 20
+    rounds             measurements of each candidate, in turns with the default schedule; default 3
+    timeout            of one candidate, in s; default 10
+    hopeless           a candidate that took so many times the baseline's time is measured once; default 3.0
+    cache_flush_bytes  before each measurement so much other memory is written, so that caches are cold; default 0, warm caches
+    num_threads        of parallel loops; default 0, what the process uses
+    memory_mb          limit of the address space of a measuring process, in MiB; default 0, none
+    """
+
+    min_repeat_ms: int = 20
+    rounds: int = 3
+    timeout: float = 10.0
+    hopeless: float = 3.0
+    cache_flush_bytes: int = 0
+    num_threads: int = 0
+    memory_mb: int = 0
+
+
+def build_candidate(program: str, trace: str | None, target: str) -> bytes:
+    """The shared library of a scheduled program; `trace` None stands for the default schedule.
+
+    program  JSON of the module
+    trace    JSON of the steps
+    Raises   UserError or Unsupported if it cannot be built
+    """
+    module = load_json(program)
+    if trace is None:
+        sch = by_rules(module, target)
+    else:
+        sch = Schedule(module)
+        Trace.load_json(trace).apply_to(sch._core)
+    library = _core.build(sch._core.module(), Target(target), False, False, None)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "candidate.so"
+        library.export_library(str(path))
+        return path.read_bytes()
+
+
+_children: list[Child] = []
+_children_lock = threading.Lock()
+
+
+def measure_candidate(code: bytes, baseline: tuple | None, shapes: list, options: MeasureOptions) -> dict:
+    """{"seconds": [...], "baseline": [...]} of a library and the baseline, measured in a process of their own.
+
+    baseline  (name, library): measured in turns with it; None: it is measured alone
+    shapes    (extents, dtype) of each parameter
+    Raises    ChildFailed with the reason if it crashed, took too long or raised
+    """
+    with _children_lock:
+        child = _children.pop() if _children else Child(options.memory_mb)
+    try:
+        job = ("measure", code, _core.record_function, baseline, shapes, vars(options))
+        return child.run(job, options.timeout)
+    finally:
+        with _children_lock:
+            _children.append(child)
+
+
+def _caught(function, *args):
+    """(result, None), or (None, reason): errors of an executor are not those of a candidate."""
+    try:
+        return function(*args), None
+    except (Error, ChildFailed) as error:
+        return None, str(error).splitlines()[0].removeprefix("error: ")
+
+
+def parameter_shapes(func) -> list[tuple[tuple, str]]:
+    """(extents, dtype) of each parameter.
+
+    Raises UserError if an extent is not known, or a parameter is no buffer.
+    """
+    from ..errors import UserError
+    from ..tir import IntImm
+
+    shapes = []
+    for buffer in func.buffers:
+        if buffer is None or not all(isinstance(extent, IntImm | int) for extent in buffer.shape):
+            raise UserError(
+                "a kernel with open extents, or with parameters that are no buffers, cannot be measured\n"
+                "help: fix its extents, e.g. by compile(..., shapes={...})"
+            )
+        shapes.append((tuple(int(extent) for extent in buffer.shape), str(buffer.dtype)))
+    return shapes
+
+
+class Measurer:
+    """Builds and measures candidates of one task.
+
+    executor          compiles: any concurrent.futures.Executor; default: threads of this process
+    measure_executor  measures; default: one candidate at a time on this machine
+    """
+
+    def __init__(
+        self, executor: Executor | None = None, measure_executor: Executor | None = None, options=None
+    ):
+        self.options = options or MeasureOptions()
+        self._own: list[Executor] = []
+        self._compile = executor or self._make_own(_core.num_threads())
+        self._measure = measure_executor or self._make_own(1)
+
+    def _make_own(self, workers: int) -> Executor:
+        made = ThreadPoolExecutor(workers)
+        self._own.append(made)
+        return made
+
+    def close(self) -> None:
+        """Ends what this object started."""
+        for each in self._own:
+            each.shutdown(cancel_futures=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def prepare(self, task):
+        """Builds the default schedule, beside which candidates are measured.
+
+        Raises UserError or Unsupported if it cannot be built.
+        """
+        self._program = save_json(task.module)
+        self._target = str(task.target)
+        self._shapes = parameter_shapes(task.func)
+        self._baseline = (
+            f"{task.key.program}",
+            self._compile.submit(build_candidate, self._program, None, self._target).result(),
+        )
+
+    def measure_baseline(self) -> dict:
+        """Times of the default schedule."""
+        result, reason = self._measure.submit(
+            _caught, measure_candidate, self._baseline[1], None, self._shapes, self.options
+        ).result()
+        return {"failure": reason} if reason else result
+
+    def measure(self, traces: list[str], rounds: int | None = None):
+        """Yields (n, {"seconds", "baseline"} or {"failure"}) for each trace as soon as it is known.
+
+        rounds  instead of the options' number
+        """
+        options = self.options if rounds is None else replace(self.options, rounds=rounds)
+        builds = [
+            self._compile.submit(_caught, build_candidate, self._program, trace, self._target)
+            for trace in traces
+        ]
+        running = []
+        for n, build in enumerate(builds):
+            try:
+                code, reason = build.result()
+            except Exception as error:  # of the executor, e.g. a worker that was killed
+                code, reason = None, f"the build was lost: {error}"
+            if reason:
+                yield n, {"failure": reason}
+                continue
+            job = (_caught, measure_candidate, code, self._baseline, self._shapes, options)
+            running.append((n, self._measure.submit(*job)))
+            while len(running) > 1:
+                yield self._result(*running.pop(0))
+        for each in running:
+            yield self._result(*each)
+
+    def _result(self, n: int, future):
+        try:
+            result, reason = future.result()
+        except Exception as error:
+            result, reason = None, f"the measurement was lost: {error}"
+        return n, {"failure": reason} if reason else result

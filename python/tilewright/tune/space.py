@@ -1,0 +1,62 @@
+"""Spaces: which schedules of a kernel there are to choose from."""
+
+from .. import _core
+from ..errors import UserError
+from ..schedule import Schedule
+
+
+class SpaceGenerator:
+    """Which schedules there are; a subclass needs designs(task).
+
+    name  of the space, which its records carry
+    """
+
+    name = "custom"
+
+    def designs(self, task) -> list[Schedule]:
+        """Schedules of task.module whose samples are to be decided."""
+        raise NotImplementedError
+
+
+class ScheduleFn(SpaceGenerator):
+    """The space of a function that schedules with sample_* steps.
+
+    function  takes a Schedule; returns None, another Schedule, or a list of them
+    >>> space = tilewright.tune.ScheduleFn(stochastic_schedule_mm)
+    """
+
+    def __init__(self, function):
+        if not callable(function):
+            raise UserError(f"ScheduleFn: a Python {type(function).__name__} cannot be called")
+        self.function = function
+        self.name = f"function {getattr(function, '__qualname__', type(function).__name__)}"
+
+    def designs(self, task) -> list[Schedule]:
+        sch = Schedule(task.module, seed=0)
+        result = self.function(sch)
+        found = result if isinstance(result, list) else [sch if result is None else result]
+        if not found or not all(isinstance(each, Schedule) for each in found):
+            raise UserError(
+                f"{self.name} returned {result!r}, expected None, a Schedule or a list of them\n"
+                "help: a space function changes the schedule that it is given"
+            )
+        return found
+
+
+class DefaultSpace(SpaceGenerator):
+    """The default schedule, which is always the first candidate, and other ways of tiling."""
+
+    name = "default"
+
+    def designs(self, task) -> list[Schedule]:
+        return []
+
+
+def traces_of(designs: list[Schedule]) -> list:
+    """The traces of designs."""
+    return [each.trace for each in designs]
+
+
+def has_samples(trace) -> bool:
+    """True if the trace draws samples, so that it stands for several candidates."""
+    return _core.trace_has_samples(trace)

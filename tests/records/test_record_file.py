@@ -1,0 +1,313 @@
+"""Records of tuning in SQLite files: queries, several writers, damaged files, schedules of build and compile."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright import te, tune
+from tilewright.errors import UserError
+
+
+def matmul(n=32):
+    a, b = te.placeholder((n, n), name="A"), te.placeholder((n, n), name="B")
+    k = te.reduce_axis((0, n), name="k")
+    c = te.compute((n, n), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
+    return te.create_prim_func([a, b, c])
+
+
+def record(task, seconds, *, sch=None, beats=True, space="test", failure=""):
+    made = tune.Record()
+    made.key, made.target, made.space = task.key, "llvm", space
+    made.trace_json = sch.trace.save_json() if sch is not None else ""
+    made.seconds, made.baseline, made.failure, made.beats_default = seconds, [1.0], failure, beats
+    return made
+
+
+def scheduled(task, factor=4):
+    sch = tw.Schedule(task.module)
+    i, j, k = sch.get_loops("C")
+    j0, j1 = sch.split(j, [None, factor])
+    sch.reorder(i, j0, k, j1)
+    return sch
+
+
+def test_the_fastest_that_beats_the_default_is_the_best():
+    (task,) = tune.tasks_of(matmul())
+    database = tune.RecordFile()
+    assert database.best(task.key) is None
+    for seconds, beats in (([3.0, 1.0, 2.0], True), ([0.5], False), ([4.0, 5.0], True), ([], False)):
+        database.add(record(task, seconds, sch=scheduled(task), beats=beats))
+    assert database.best(task.key).median == 2.0
+    assert [each.median for each in database.records(task.key)] == [0.5, 2.0, 4.5]
+    assert [each.median for each in database.records(limit=1)] == [0.5]
+    assert len(database) == 4
+    assert database.records(with_failures=True)[-1].seconds == []
+    assert database.of_space("test").best(task.key).median == 0.5
+    assert database.of_space("other").best(task.key) is None
+    (other,) = tune.tasks_of(matmul(33))
+    assert database.best(other.key) is None
+
+
+def test_keys_are_of_programs_and_machines():
+    def key(func, target="llvm"):
+        return tune.tasks_of(func, target)[0].key
+
+    assert key(matmul()) == key(matmul())
+    assert key(matmul()).program == key(matmul().with_attr("global_symbol", "another_name")).program
+    assert key(matmul()).program != key(matmul(31)).program
+    assert key(matmul(), "llvm -num-cores=1").machine != key(matmul(), "llvm -num-cores=7").machine
+    assert key(matmul(), "llvm").program == key(matmul(), "c").program
+    assert key(matmul(), "llvm").machine != key(matmul(), "c").machine
+
+
+def test_equal_programs_are_one_task():
+    functions = {"f": matmul(), "g": matmul(), "h": matmul(7)}
+    mod = tw.IRModule({name: func.with_attr("global_symbol", name) for name, func in functions.items()})
+    assert sorted((task.weight, task.key.program[:0]) for task in tune.tasks_of(mod)) == [(1, ""), (2, "")]
+    with pytest.raises(UserError) as error:
+        tune.RecordFile().schedule_for(mod)
+    assert str(error.value) == (
+        'the module has 2 different loop programs, expected one\nhelp: take one by tilewright.IRModule.from_expr(mod["name"])'
+    )
+
+
+def test_build_takes_schedules_from_the_database():
+    func = matmul()
+    (task,) = tune.tasks_of(func)
+    database = tune.RecordFile()
+    sch = scheduled(task)
+    database.add(record(task, [1e-6], sch=sch))
+    plain = tw.build(func, "llvm")
+    with database:
+        tuned = tw.build(func, "llvm")
+    assert tuned.get_source("lowered") != plain.get_source("lowered")
+    assert tuned.get_source("lowered") == tw.build(sch.mod, "llvm", schedule=False).get_source("lowered")
+    assert str(database.schedule_for(func).trace) == str(sch.trace)
+    x = np.random.default_rng(0).standard_normal((32, 32)).astype("float32")
+    y = tw.tensor(np.zeros((32, 32), "float32"))
+    tuned["main"](tw.tensor(x), tw.tensor(x), y)
+    np.testing.assert_allclose(y.numpy(), x @ x, rtol=1e-4, atol=1e-5)
+
+
+def test_a_record_of_the_default_gives_the_rules():
+    (task,) = tune.tasks_of(matmul())
+    database = tune.RecordFile()
+    assert database.schedule_for(matmul()) is None
+    database.add(record(task, [1e-6], beats=False))
+    assert str(database.schedule_for(matmul()).trace) == str(tw.schedule.by_rules(task.module).trace)
+    with database:
+        assert tw.build(matmul(), "llvm").get_source("lowered") == tw.build(matmul(), "llvm").get_source(
+            "lowered"
+        )
+
+
+def test_a_trace_that_does_not_apply_leaves_the_kernel_to_the_rules():
+    (task,) = tune.tasks_of(matmul())
+    broken = record(task, [1e-6], sch=scheduled(task))
+    broken.trace_json = broken.trace_json.replace('"C"', '"D"')
+    database = tune.RecordFile()
+    database.add(broken)
+    with database:
+        tuned = tw.build(matmul(), "llvm")
+    assert tuned.get_source("lowered") == tw.build(matmul(), "llvm").get_source("lowered")
+
+
+def test_graphs_take_schedules_from_the_database():
+    mod = tw.script.parse("""
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor((7, 32), "float32"), w: R.Tensor((32, 16), "float32")) -> R.Tensor((7, 16), "float32"):
+        with R.dataflow():
+            y = R.matmul(x, w)
+            R.output(y)
+        return y
+""")
+    plain = tw.compile(mod)
+    (task,) = tune.tasks_of(plain.legalized)
+    sch = tw.Schedule(task.module)
+    database = tune.RecordFile()
+    sch.parallel(sch.get_loops(sch.get_child_blocks(sch.get_block("root"))[0])[0])
+    database.add(record(task, [1e-6], sch=sch))
+    with database:
+        tuned = tw.compile(mod)
+    assert tuned.kernels.get_source("lowered") != plain.kernels.get_source("lowered")
+    x, w = (
+        np.random.default_rng(0).standard_normal(shape).astype("float32") for shape in ((7, 32), (32, 16))
+    )
+    np.testing.assert_allclose(tw.VirtualMachine(tuned)["main"](x, w).numpy(), x @ w, rtol=1e-4, atol=1e-5)
+
+
+class OfPython(tune.Database):
+    def __init__(self, found):
+        self.found, self.asked = found, []
+
+    def best(self, key):
+        self.asked.append(key)
+        return self.found
+
+
+def test_databases_in_python():
+    (task,) = tune.tasks_of(matmul())
+    database = OfPython(record(task, [1e-6], sch=scheduled(task)))
+    with database:
+        tuned = tw.build(matmul(), "llvm")
+    assert database.asked == [task.key]
+    assert tuned.get_source("lowered") != tw.build(matmul(), "llvm").get_source("lowered")
+    slow, fast = OfPython(record(task, [2.0])), OfPython(record(task, [1.0]))
+    assert tune.UnionDatabase(OfPython(None), slow, fast).best(task.key).median == 1.0
+    assert tune.OrderedUnionDatabase(OfPython(None), slow, fast).best(task.key).median == 2.0
+    assert tune.UnionDatabase(OfPython(None)).best(task.key) is None
+    assert tune.Database.current() is None
+
+
+def test_merge_and_prune(tmp_path):
+    (task,) = tune.tasks_of(matmul())
+    one, two = tune.RecordFile(tmp_path / "one.db"), tune.RecordFile(tmp_path / "two.db")
+    for seconds in (1.0, 2.0, 3.0):
+        one.add(record(task, [seconds]))
+    two.add_program(task)
+    two.add(record(task, [0.5]))
+    two.add(record(task, [], failure="it crashed"))
+    assert one.merge(two) == 2
+    assert one.merge(two) == 0
+    assert [(name, hash) for hash, name, _ in one.programs()] == [("main", task.key.program)]
+    assert one.prune(2) == 3
+    assert [each.median for each in one.records(with_failures=True)] == [0.5, 1.0]
+    with pytest.raises(UserError) as error:
+        one.prune(0)
+    assert str(error.value) == "error: prune: 0 records are to be kept, expected at least 1"
+
+
+def refused(path):
+    before = path.read_bytes()
+    with pytest.raises(UserError) as error:
+        tune.RecordFile(path)
+    assert path.read_bytes() == before
+    return str(error.value).replace(str(path), "tune.db")
+
+
+def test_damaged_and_foreign_files_are_left_as_they_are(tmp_path):
+    path = tmp_path / "tune.db"
+    path.write_bytes(b"this is no database" * 100)
+    assert refused(path) == (
+        "error: tune.db is damaged, or no database of tuning records: file is not a database\n"
+        "help: it was left as it is; `sqlite3 tune.db .recover` prints what can be read of it"
+    )
+    path.unlink()
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE songs(title)")
+    assert refused(path) == (
+        "error: tune.db is a database, but not one of tuning records\n"
+        "help: give the path of a new file; it was left as it is"
+    )
+    path.unlink()
+    tune.RecordFile(path)
+    with sqlite3.connect(path) as other:
+        other.execute("PRAGMA user_version = 99")
+        other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert refused(path) == (
+        "error: tune.db is a database of version 99, this compiler reads 1\n"
+        "help: use the compiler that wrote it, or another file; it was left as it is"
+    )
+    with pytest.raises(UserError) as error:
+        tune.RecordFile(tmp_path / "nowhere" / "tune.db")
+    assert str(error.value).endswith("tune.db: unable to open database file")
+
+
+def test_a_file_that_cannot_grow(tmp_path):
+    (task,) = tune.tasks_of(matmul())
+    path = tmp_path / "tune.db"
+    database = tune.RecordFile(path)
+    database.add(record(task, [1.0]))
+    script = f"""
+    import resource, tilewright.tune as tune, pickle
+    database = tune.RecordFile({str(path)!r})
+    import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
+    made = database.records()[0]
+    made.trace_json = "x" * 100_000
+    try:
+        database.add(made)
+    except tune_error as error:
+        print(error)
+    """.replace("tune_error", "__import__('tilewright').UserError")
+    out = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=False
+    )
+    assert "tune.db cannot grow:" in out.stdout or "disk I/O error" in out.stdout, out.stderr
+    assert [each.median for each in tune.RecordFile(path).records()] == [1.0]
+
+
+HOLDER = """
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1], isolation_level=None) as other:
+    other.execute("BEGIN IMMEDIATE")
+    print("locked", flush=True)
+    sys.stdin.readline()
+    other.execute("ROLLBACK")
+"""
+
+
+def test_a_file_that_another_process_locks(tmp_path):
+    (task,) = tune.tasks_of(matmul())
+    path = tmp_path / "tune.db"
+    database = tune.RecordFile(path)
+    database._core.set_patience(50)
+    command = [sys.executable, "-c", HOLDER, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout.readline() == "locked\n"
+        with pytest.raises(UserError) as error:
+            database.add(record(task, [1.0]))
+        holder.stdin.write("\n")
+        holder.stdin.close()
+    assert str(error.value).replace(str(path), "tune.db") == (
+        "error: tune.db is locked by another process: database is locked\n"
+        "help: records are added one by one, so that no program should lock it for a minute"
+    )
+    database.add(record(task, [1.0]))
+
+
+WRITER = """
+import sys, tilewright.tune as tune
+database = tune.RecordFile(sys.argv[1])
+made = tune.Record()
+made.key = tune.tasks_of.__globals__["_core"].RecordKey("p", "m")
+made.space = sys.argv[2]
+for n in range(int(sys.argv[3])):
+    made.seconds = [1.0 + n]
+    database.add(made)
+    print(n, flush=True)
+"""
+
+
+def writer(path, name, count):
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path), name, str(count)], stdout=subprocess.PIPE, text=True
+    )
+
+
+def test_two_processes_add_to_one_file(tmp_path):
+    path = tmp_path / "tune.db"
+    both = [writer(path, name, 200) for name in ("one", "two")]
+    assert [each.wait() for each in both] == [0, 0]
+    database = tune.RecordFile(path)
+    assert [len(database.of_space(name).records()) for name in ("one", "two")] == [200, 200]
+
+
+def test_killing_a_writer_loses_at_most_one_record(tmp_path):
+    path = tmp_path / "tune.db"
+    process = writer(path, "one", 100_000)
+    seen = [int(process.stdout.readline()) for _ in range(50)]
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert Path(path).exists()
+    assert len(tune.RecordFile(path).records()) >= seen[-1] + 1

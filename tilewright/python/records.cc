@@ -1,0 +1,128 @@
+// Bindings for databases of tuning records, and for kernels as what is tuned.
+#include "tilewright/python/records.h"
+
+#include <nanobind/stl/string.h>
+
+#include "tilewright/c_api.h"
+#include "tilewright/driver/kernel.h"
+#include "tilewright/ir/services.h"
+#include "tilewright/python/bindings.h"
+#include "tilewright/python/convert.h"
+#include "tilewright/python/locks.h"
+#include "tilewright/records/apply.h"
+#include "tilewright/records/sqlite_database.h"
+
+namespace nb = nanobind;
+
+namespace tilewright::python {
+namespace {
+
+using records::Key;
+using records::Record;
+using records::SqliteDatabase;
+
+// A database that is written in Python.
+class PythonDatabase final : public records::Database {
+ public:
+  explicit PythonDatabase(nb::handle object) : object_(nb::borrow(object)) {}
+  std::optional<Record> best(const Key& key) const override {
+    return locked([&]() -> std::optional<Record> {
+      const nb::object found = object_.attr("best")(key);
+      if (found.is_none()) return std::nullopt;
+      return nb::cast<Record>(found);
+    });
+  }
+
+ private:
+  nb::object object_;
+};
+
+void bind_record(nb::module_& m) {
+  nb::class_<Key>(m, "RecordKey", "What a record is for: a loop program, and a machine.")
+      .def(nb::init<std::string, std::string>(), nb::arg("program"), nb::arg("machine"))
+      .def_ro("program", &Key::program)
+      .def_ro("machine", &Key::machine)
+      .def("__eq__", [](const Key& a, const Key& b) { return a == b; })
+      .def("__hash__", [](const Key& self) { return nb::hash(nb::make_tuple(self.program, self.machine)); })
+      .def("__repr__", [](const Key& self) {
+        return fmt::format("RecordKey(program={}, machine={})", self.program, self.machine);
+      });
+  nb::class_<Record>(m, "Record", "One trial: a schedule, and the times that were measured.")
+      .def(nb::init<>())
+      .def_ro("id", &Record::id)
+      .def_rw("key", &Record::key)
+      .def_rw("target", &Record::target)
+      .def_rw("space", &Record::space)
+      .def_rw("trace_json", &Record::trace)
+      .def_rw("seconds", &Record::seconds)
+      .def_rw("baseline", &Record::baseline)
+      .def_rw("failure", &Record::failure)
+      .def_rw("beats_default", &Record::beats_default)
+      .def_rw("changes_sums", &Record::changes_sums)
+      .def_rw("is_cold", &Record::is_cold)
+      .def_rw("processor", &Record::processor)
+      .def_rw("version", &Record::version)
+      .def_rw("time", &Record::time)
+      .def_prop_ro("median", &Record::median);
+}
+
+void bind_database(nb::module_& m) {
+  nb::class_<SqliteDatabase>(m, "RecordFile", "Records of tuning in a SQLite file.")
+      .def(nb::init<const std::string&>(), nb::arg("path"))
+      .def_prop_ro("path", &SqliteDatabase::path)
+      .def("set_patience", &SqliteDatabase::set_patience)
+      .def("add_program",
+           [](SqliteDatabase& self, const Key& key, const std::string& name, const tir::PrimFunc& func) {
+             self.add(records::Program{key.program, name, ir::save_json(func)});
+           })
+      .def("add", [](SqliteDatabase& self, const Record& record) { return self.add(record); })
+      .def("best", &SqliteDatabase::best)
+      .def(
+          "records",
+          [](const SqliteDatabase& self, std::optional<Key> key, const std::string& space, int64_t limit,
+             bool with_failures) {
+            return self.records({std::move(key), space, limit, with_failures, false});
+          },
+          nb::arg("key").none(), nb::arg("space"), nb::arg("limit"), nb::arg("with_failures"))
+      .def("programs",
+           [](const SqliteDatabase& self) {
+             nb::list found;
+             for (const records::Program& each : self.programs())
+               found.append(nb::make_tuple(each.hash, each.name, ir::load_json(each.json)));
+             return found;
+           })
+      .def("merge", &SqliteDatabase::merge)
+      .def("prune", &SqliteDatabase::prune);
+}
+
+}  // namespace
+
+DatabaseArg::DatabaseArg(nb::handle value) {
+  if (value.is_none()) return;
+  if (nb::isinstance<SqliteDatabase>(value)) {
+    database_ = nb::cast<const SqliteDatabase*>(value);
+    return;
+  }
+  of_python_ = std::make_unique<PythonDatabase>(value);
+  database_ = of_python_.get();
+}
+
+DatabaseArg::~DatabaseArg() = default;
+
+void bind_records(nb::module_& m) {
+  bind_record(m);
+  bind_database(m);
+  // [(name, function, key)] of the loop programs of a module
+  m.def("tuning_tasks", [](const ir::IRModule& module, const ir::Target& target) {
+    const driver::Generator generator = driver::make_generator(target);
+    nb::list found;
+    for (const driver::Kernel& kernel :
+         driver::kernels_of(module, true, false, records::machine_key(target->kind_name, generator.features)))
+      found.append(nb::make_tuple(kernel.name, kernel.func, kernel.key));
+    return found;
+  });
+  m.attr("record_function") = records::kFunction;
+  m.attr("version") = tilewright_version();
+}
+
+}  // namespace tilewright::python

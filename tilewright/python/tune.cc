@@ -1,0 +1,87 @@
+// Bindings for the search over schedules.
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "tilewright/python/bindings.h"
+#include "tilewright/python/locks.h"
+#include "tilewright/tune/search.h"
+
+namespace nb = nanobind;
+
+namespace tilewright::python {
+namespace {
+
+using tune::Candidate;
+
+// A cost model that is written in Python: predict(candidates) and update(candidates, seconds).
+class PythonModel final : public tune::CostModel {
+ public:
+  explicit PythonModel(nb::object object) : object_(std::move(object)) {}
+  ~PythonModel() override {
+    locked([&] { object_.reset(); });
+  }
+  std::vector<double> predict(const std::vector<Candidate>& candidates) override {
+    return locked([&] { return nb::cast<std::vector<double>>(object_.attr("predict")(candidates)); });
+  }
+  void update(const std::vector<Candidate>& candidates, const std::vector<double>& seconds) override {
+    locked([&] { object_.attr("update")(candidates, seconds); });
+  }
+
+ private:
+  nb::object object_;
+};
+
+// A function of a Schedule that is false, or raises, where a candidate is to be left out.
+tune::Postproc postproc_of(nb::object function) {
+  return [function = std::move(function)](schedule::Schedule& sch) {
+    return locked(
+        [&] { return nb::cast<bool>(nb::bool_(function(nb::cast(&sch, nb::rv_policy::reference)))); });
+  };
+}
+
+std::shared_ptr<tune::CostModel> model_of(nb::object model, uint64_t seed) {
+  if (model.is_none()) return std::make_shared<tune::RandomModel>(seed);
+  return std::make_shared<PythonModel>(std::move(model));
+}
+
+void make_search(tune::Search* self, const schedule::Schedule& program, std::vector<schedule::Trace> designs,
+                 std::vector<nb::object> postprocs, nb::object model, uint64_t seed, int64_t population,
+                 int64_t generations) {
+  tune::SearchOptions options;
+  options.seed = seed;
+  options.population = population;
+  options.generations = generations;
+  std::vector<tune::Postproc> functions;
+  for (nb::object& each : postprocs) functions.push_back(postproc_of(std::move(each)));
+  new (self) tune::Search(program, std::move(designs), std::move(functions), model_of(std::move(model), seed),
+                          options);
+}
+
+}  // namespace
+
+void bind_tune(nb::module_& m) {
+  nb::class_<Candidate>(m, "Candidate", "One way to schedule a kernel, with all samples decided.")
+      .def_prop_ro("sch", [](const Candidate& self) { return self.sch; })
+      .def_prop_ro("hash", [](const Candidate& self) { return self.hash.hex(); })
+      .def_ro("design", &Candidate::design)
+      .def_ro("score", &Candidate::score);
+  nb::class_<tune::Search>(m, "Search", "Which candidates to measure next.")
+      .def("__init__", &make_search, nb::arg("program"), nb::arg("designs"), nb::arg("postprocs"),
+           nb::arg("model").none(), nb::arg("seed"), nb::arg("population"), nb::arg("generations"))
+      .def("ask",
+           [](tune::Search& self, int64_t count) {
+             const Unlocked unlocked;
+             return self.ask(count);
+           })
+      .def("tell",
+           [](tune::Search& self, const std::vector<Candidate>& candidates,
+              const std::vector<double>& seconds) {
+             const Unlocked unlocked;
+             self.tell(candidates, seconds);
+           })
+      .def_prop_ro("num_replayed", &tune::Search::num_replayed);
+  m.def("trace_has_samples", &tune::has_samples);
+}
+
+}  // namespace tilewright::python

@@ -1,0 +1,206 @@
+#include "tilewright/records/sqlite_database.h"
+
+#include <cmath>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+#include "tilewright/records/sqlite.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::records {
+namespace {
+
+constexpr int64_t kVersion = 1;
+constexpr int kBusyMilliseconds = 60'000;
+constexpr std::string_view kColumns =
+    "id, program, machine, target, space, trace, seconds, baseline, failure, beats_default, changes_sums, "
+    "is_cold, "
+    "processor, version, time";
+
+std::string seconds_text(const std::vector<double>& seconds) { return nlohmann::json(seconds).dump(); }
+
+Record record_of(const Statement& row) {
+  Record record;
+  record.id = row.integer(0);
+  record.key = {row.text(1), row.text(2)};
+  record.target = row.text(3);
+  record.space = row.text(4);
+  record.trace = row.text(5);
+  record.seconds = nlohmann::json::parse(row.text(6)).get<std::vector<double>>();
+  record.baseline = nlohmann::json::parse(row.text(7)).get<std::vector<double>>();
+  record.failure = row.text(8);
+  record.beats_default = row.integer(9) != 0;
+  record.changes_sums = row.integer(10) != 0;
+  record.is_cold = row.integer(11) != 0;
+  record.processor = row.text(12);
+  record.version = row.text(13);
+  record.time = row.integer(14);
+  return record;
+}
+
+// The condition of a query, whose places begin with 1.
+std::string condition(const Query& query) {
+  std::string text = query.with_failures ? "1" : "median IS NOT NULL";
+  if (query.key) text += " AND program = ?1 AND machine = ?2";
+  if (!query.space.empty()) text += " AND space = ?3";
+  if (query.only_usable) text += " AND (trace = '' OR beats_default)";
+  return text;
+}
+
+}  // namespace
+
+void SqliteDatabase::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
+
+SqliteDatabase::SqliteDatabase(const std::string& path) : path_(path) {
+  open();
+  make_tables();
+}
+
+SqliteDatabase::~SqliteDatabase() = default;
+
+void SqliteDatabase::open() {
+  sqlite3* handle = nullptr;
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX;
+  const int code = sqlite3_open_v2(path_.c_str(), &handle, flags, nullptr);
+  handle_.reset(handle);
+  if (code != SQLITE_OK) fail(code, handle, path_);
+  sqlite3_busy_timeout(handle, kBusyMilliseconds);
+}
+
+int64_t SqliteDatabase::integer_of(const std::string& sql) const {
+  Statement row(handle_.get(), path_, sql);
+  row.step();
+  return row.integer(0);
+}
+
+void SqliteDatabase::require_empty() const {
+  if (integer_of("SELECT count(*) FROM sqlite_master") > 0)
+    throw UserError("{} is a database, but not one of tuning records", path_)
+        .help("give the path of a new file; it was left as it is");
+}
+
+void SqliteDatabase::make_tables() {
+  const int64_t version = integer_of("PRAGMA user_version");
+  if (version > kVersion)
+    throw UserError("{} is a database of version {}, this compiler reads {}", path_, version, kVersion)
+        .help("use the compiler that wrote it, or another file; it was left as it is");
+  const bool is_new = version != kVersion;
+  if (is_new) require_empty();
+  // one file for readers, and a log that each record is appended to
+  Statement(handle_.get(), path_, "PRAGMA journal_mode = WAL").step();
+  Statement(handle_.get(), path_, "PRAGMA synchronous = NORMAL").step();
+  if (!is_new) return;
+  const char* sql = R"(
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS program(hash TEXT PRIMARY KEY, name TEXT NOT NULL, json TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS record(
+  id INTEGER PRIMARY KEY, program TEXT NOT NULL, machine TEXT NOT NULL, target TEXT NOT NULL, space TEXT NOT NULL,
+  trace TEXT NOT NULL, seconds TEXT NOT NULL, median REAL, baseline TEXT NOT NULL,
+  failure TEXT NOT NULL, beats_default INTEGER NOT NULL, changes_sums INTEGER NOT NULL,
+  is_cold INTEGER NOT NULL, processor TEXT NOT NULL, version TEXT NOT NULL, time INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS by_key ON record(program, machine, median);
+PRAGMA user_version = 1;
+COMMIT;
+)";
+  if (const int code = sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr); code != SQLITE_OK)
+    fail(code, handle_.get(), path_);
+}
+
+void SqliteDatabase::set_patience(int milliseconds) { sqlite3_busy_timeout(handle_.get(), milliseconds); }
+
+void SqliteDatabase::add(const Program& program) {
+  std::lock_guard lock(mutex_);
+  Statement(handle_.get(), path_, "INSERT OR IGNORE INTO program VALUES(?1, ?2, ?3)")
+      .bind(1, program.hash)
+      .bind(2, program.name)
+      .bind(3, program.json)
+      .step();
+}
+
+int64_t SqliteDatabase::add(const Record& record) {
+  std::lock_guard lock(mutex_);
+  Statement statement(
+      handle_.get(), path_,
+      "INSERT INTO record(program, machine, target, space, trace, seconds, median, baseline, failure, "
+      "beats_default, changes_sums, is_cold, processor, version, time) "
+      "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)");
+  statement.bind(1, record.key.program)
+      .bind(2, record.key.machine)
+      .bind(3, record.target)
+      .bind(4, record.space)
+      .bind(5, record.trace)
+      .bind(6, seconds_text(record.seconds))
+      .bind(8, seconds_text(record.baseline))
+      .bind(9, record.failure)
+      .bind(10, int64_t{record.beats_default})
+      .bind(11, int64_t{record.changes_sums})
+      .bind(12, int64_t{record.is_cold})
+      .bind(13, record.processor)
+      .bind(14, record.version)
+      .bind(15, record.time != 0 ? record.time : static_cast<int64_t>(std::time(nullptr)));
+  if (!record.seconds.empty()) statement.bind(7, record.median());
+  statement.step();
+  return sqlite3_last_insert_rowid(handle_.get());
+}
+
+std::vector<Record> SqliteDatabase::records(const Query& query) const {
+  std::lock_guard lock(mutex_);
+  std::string sql = fmt::format("SELECT {} FROM record WHERE {} ORDER BY median IS NULL, median, id",
+                                kColumns, condition(query));
+  if (query.limit > 0) sql += fmt::format(" LIMIT {}", query.limit);
+  Statement rows(handle_.get(), path_, sql);
+  if (query.key) rows.bind(1, query.key->program).bind(2, query.key->machine);
+  if (!query.space.empty()) rows.bind(3, query.space);
+  std::vector<Record> found;
+  while (rows.step()) found.push_back(record_of(rows));
+  return found;
+}
+
+std::optional<Record> SqliteDatabase::best(const Key& key) const {
+  std::vector<Record> found = records({.key = key, .limit = 1, .only_usable = true});
+  if (found.empty()) return std::nullopt;
+  return std::move(found[0]);
+}
+
+std::vector<Program> SqliteDatabase::programs() const {
+  std::lock_guard lock(mutex_);
+  Statement rows(handle_.get(), path_, "SELECT hash, name, json FROM program ORDER BY name, hash");
+  std::vector<Program> found;
+  while (rows.step()) found.push_back({rows.text(0), rows.text(1), rows.text(2)});
+  return found;
+}
+
+int64_t SqliteDatabase::merge(const SqliteDatabase& other) {
+  const auto text_of = [](const Record& record) {
+    return nlohmann::json{record.key.program, record.key.machine, record.space, record.trace,
+                          record.seconds,     record.failure,     record.time}
+        .dump();
+  };
+  std::unordered_set<std::string> known;
+  for (const Record& record : records({.with_failures = true})) known.insert(text_of(record));
+  for (const Program& program : other.programs()) add(program);
+  int64_t count = 0;
+  for (const Record& record : other.records({.with_failures = true})) {
+    if (!known.insert(text_of(record)).second) continue;
+    add(record);
+    ++count;
+  }
+  return count;
+}
+
+int64_t SqliteDatabase::prune(int64_t count) {
+  if (count < 1) throw UserError("prune: {} records are to be kept, expected at least 1", count);
+  std::lock_guard lock(mutex_);
+  Statement(handle_.get(), path_,
+            "DELETE FROM record WHERE id NOT IN (SELECT id FROM (SELECT id, median, row_number() OVER "
+            "(PARTITION BY "
+            "program, machine, space ORDER BY median IS NULL, median, id) AS place FROM record) WHERE place "
+            "<= ?1 AND "
+            "median IS NOT NULL)")
+      .bind(1, count)
+      .step();
+  return sqlite3_changes64(handle_.get());
+}
+
+}  // namespace tilewright::records
