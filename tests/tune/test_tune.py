@@ -279,3 +279,42 @@ def test_results_of_the_winner_are_right():
     out = tw.tensor(np.zeros((31, 31), "float32"))
     lib["main"](tw.tensor(x), tw.tensor(y), out)
     np.testing.assert_allclose(out.numpy(), x @ y, rtol=1e-4, atol=1e-5)
+
+
+def test_the_default_space_tiles_and_keeps_the_bits():
+    database = tune.RecordFile()
+    (result,) = tuned(matmul(24), database, trials=6)
+    records = database.records(with_failures=True)
+    assert result.trials == 6 and len(records) == 7  # and the default schedule
+    assert not any(each.failure or each.changes_sums for each in records)
+    assert result.speedup >= 1
+
+
+def cut_sum(sch):
+    block = sch.get_block("C")
+    k = sch.get_loops(block)[2]
+    _, k1 = sch.split(k, sch.sample_perfect_tile(k, n=2))
+    sch.rfactor(k1, 0)
+
+
+def test_candidates_with_other_bits_are_recorded_as_such():
+    database = tune.RecordFile()
+    tuned(matmul(64), database, space=tune.ScheduleFn(cut_sum), trials=5)
+    records = database.records(with_failures=True)
+    assert any(each.changes_sums for each in records)
+    assert not any(each.changes_sums and each.beats_default for each in records)
+
+
+def test_a_candidate_with_other_numbers_is_a_failure():
+    one, two = (
+        build_candidate(
+            tw.ir.save_json(tw.IRModule({"main": program(f"A[5] = T.float32({value})")})), None, "llvm"
+        )
+        for value in (1, 2)
+    )
+    shapes = [((64,), "float32")]
+    with pytest.raises(ChildFailed) as error:
+        measure_candidate(one, ("two", two), shapes, FAST)
+    assert str(error.value) == (
+        "ValueError: argument 0 has other numbers than after the default schedule, first at [5]"
+    )

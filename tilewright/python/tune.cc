@@ -3,8 +3,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "tilewright/driver/target.h"
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/locks.h"
+#include "tilewright/tune/rule.h"
 #include "tilewright/tune/search.h"
 
 namespace nb = nanobind;
@@ -82,6 +84,16 @@ void bind_tune(nb::module_& m) {
            })
       .def_prop_ro("num_replayed", &tune::Search::num_replayed);
   m.def("trace_has_samples", &tune::has_samples);
+  // ([trace], [(block, rule, reason)]) of the generic space
+  m.def("generic_designs",
+        [](const schedule::Schedule& program, const std::string& func_name, const ir::Target& target) {
+          const tune::Designs designs =
+              tune::generic_designs(program, func_name, driver::make_generator(target).features);
+          nb::list attempts;
+          for (const tune::RuleAttempt& each : designs.attempts)
+            attempts.append(nb::make_tuple(each.block, each.rule, each.reason));
+          return nb::make_tuple(designs.traces, attempts);
+        });
 }
 
 }  // namespace tilewright::python

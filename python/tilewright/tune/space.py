@@ -2,7 +2,7 @@
 
 from .. import _core
 from ..errors import UserError
-from ..schedule import Schedule
+from ..schedule import Schedule, Trace
 
 
 class SpaceGenerator:
@@ -13,8 +13,8 @@ class SpaceGenerator:
 
     name = "custom"
 
-    def designs(self, task) -> list[Schedule]:
-        """Schedules of task.module whose samples are to be decided."""
+    def designs(self, task) -> list:
+        """Schedules of task.module, or their traces, whose samples are to be decided."""
         raise NotImplementedError
 
 
@@ -44,17 +44,25 @@ class ScheduleFn(SpaceGenerator):
 
 
 class DefaultSpace(SpaceGenerator):
-    """The default schedule, which is always the first candidate, and other ways of tiling."""
+    """The default schedule, which is always the first candidate, and designs of the rules in tilewright/tune/rules.
+
+    >>> tilewright.tune.DefaultSpace().designs(task)
+    """
 
     name = "default"
 
-    def designs(self, task) -> list[Schedule]:
-        return []
+    def designs(self, task) -> list[Trace]:
+        return self.explained(task)[0]
+
+    def explained(self, task) -> tuple[list[Trace], list[tuple[str, str, str]]]:
+        """The designs, and (block, rule, reason) of every rule that was tried; the reason is empty where it was applied."""
+        program = Schedule(task.module, error_render_level="fast")
+        return _core.generic_designs(program._core, _core.record_function, task.target)
 
 
-def traces_of(designs: list[Schedule]) -> list:
+def traces_of(designs: list) -> list[Trace]:
     """The traces of designs."""
-    return [each.trace for each in designs]
+    return [each.trace if isinstance(each, Schedule) else each for each in designs]
 
 
 def has_samples(trace) -> bool:

@@ -61,11 +61,21 @@ class TaskTuner:
     """Tunes one task: holds its search, and records each trial as soon as it is known."""
 
     def __init__(
-        self, task, database, space, measurer, *, seed, per_iteration, cost_model=None, evolves=True
+        self,
+        task,
+        database,
+        space,
+        measurer,
+        *,
+        seed,
+        per_iteration,
+        cost_model=None,
+        allow_reassociation=False,
     ):
         self.task, self.database, self.space, self.measurer = task, database, space, measurer
         self.result = TaskResult(task)
         self._per_iteration = per_iteration
+        self._allows_other_bits = allow_reassociation
         designs = space.designs(task)
         self._designs = traces_of(designs)
         samples = [each for each in self._designs if has_samples(each)]
@@ -73,9 +83,7 @@ class TaskTuner:
         self._search = None
         if samples:
             program = Schedule(task.module, error_render_level="none")
-            self._search = _core.Search(
-                program._core, samples, [], cost_model, seed, 128, 4 if evolves else 0
-            )
+            self._search = _core.Search(program._core, samples, [], cost_model, seed, 128, 4)
         database.add_program(task)
         measurer.prepare(task)
 
@@ -86,7 +94,9 @@ class TaskTuner:
         record.seconds = found.get("seconds", [])
         record.baseline = found.get("baseline", [])
         record.failure = found.get("failure", "")
-        record.beats_default = _is_faster(record.seconds, record.baseline)
+        record.changes_sums = not found.get("has_same_bits", True)
+        is_allowed = self._allows_other_bits or not record.changes_sums
+        record.beats_default = is_allowed and _is_faster(record.seconds, record.baseline)
         record.is_cold = self.measurer.options.cache_flush_bytes > 0
         record.processor, record.version = _processor(), _core.version
         record.time = int(time.time())
@@ -153,6 +163,7 @@ def tune(
     space: SpaceGenerator | None = None,
     seed: int = 0,
     cost_model=None,
+    allow_reassociation: bool = False,
     executor=None,
     measure_executor=None,
     options: MeasureOptions | None = None,
@@ -168,6 +179,7 @@ def tune(
     space          which schedules there are; default DefaultSpace()
     seed           of everything drawn at random; default 0
     cost_model     an object with predict(candidates) and update(candidates, seconds); default: random scores
+    allow_reassociation  a candidate that gives other bits than the default schedule may win; default False
     executor, measure_executor  run builds and measurements: any concurrent.futures.Executor; default: this machine
     options        how candidates are measured; default MeasureOptions()
     quiet          no table; default False
@@ -194,6 +206,7 @@ def tune(
                     seed=seed,
                     per_iteration=per_iteration,
                     cost_model=cost_model,
+                    allow_reassociation=allow_reassociation,
                 )
                 results.append(tuner.result)
                 tuner.measure_default()
