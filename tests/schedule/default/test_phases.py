@@ -101,6 +101,31 @@ def test_an_open_number_of_elements():
     assert "unroll" not in trace_of(tilewright.script.parse(OPEN.format(extent="n * 2 - 1")))
 
 
+NEAREST = """
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (5, n), "float32")
+    B = T.match_buffer(b, (5, n * 3), "float32")
+    for i, j in T.grid(5, n * 3):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, T.min(T.max(vj // 3, T.int64(0)), n - 1)]
+"""
+
+
+def test_places_are_known_to_be_inside():
+    """As Resize has them, whose places are cut off at the ends."""
+    func = tilewright.script.parse(NEAREST)
+    assert "factors=[None, 3]" in trace_of(func)
+    main = tilewright.build(func)["main"]
+    for n in (0, 1, 7, 127):
+        a = np.random.default_rng(n).standard_normal((5, n), "float32")
+        b = tilewright.tensor(np.zeros((5, 3 * n), "float32"))
+        main(tilewright.tensor(a), b)
+        np.testing.assert_array_equal(b.numpy(), np.repeat(a, 3, axis=1))
+
+
 PADDED = """
 @T.prim_func
 def main(a: T.handle, b: T.handle):

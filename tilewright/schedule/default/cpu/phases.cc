@@ -28,10 +28,18 @@ std::optional<int64_t> divisor_of(const PrimExpr& index, const Var& axis) {
   return is_same ? divisor : std::nullopt;
 }
 
-// `index` at element `q` of phase `phase`.
-PrimExpr at_phase(const PrimExpr& index, const Var& axis, const Var& q, int64_t phases, int64_t phase) {
+// `indices` at element `q` of phase `phase`.
+std::vector<PrimExpr> at_phase(const std::vector<PrimExpr>& indices, const Var& axis, const Var& q,
+                               int64_t phases, int64_t phase, arith::Analyzer& analyzer) {
   const PrimExpr place = PrimExpr(q) * phases + phase;
-  return arith::simplify(ir::substitute(index, {{axis.get(), place}}));
+  std::vector<PrimExpr> found;
+  for (const PrimExpr& index : indices)
+    found.push_back(analyzer.simplify(ir::substitute(index, {{axis.get(), place}})));
+  return found;
+}
+
+bool divides(int64_t phases, const PrimExpr& extent) {
+  return is_zero(arith::simplify(floormod(extent, phases)));
 }
 
 }  // namespace
@@ -50,10 +58,14 @@ std::optional<int64_t> num_phases(const BlockShape& shape, size_t axis) {
   }
   if (!phases || *phases < 2 || *phases > kMostPhases) return std::nullopt;
   const Var q = make_var("q", var->dtype);
+  const PrimExpr& extent = shape.block->iter_vars[axis]->dom->extent;
+  const int64_t more = divides(*phases, extent) ? 0 : *phases - 1;
+  arith::Analyzer analyzer;
+  analyzer.bind(q,
+                make_range(make_const_int(q->dtype, 0), arith::simplify(floordiv(extent + more, *phases))));
   for (const BufferLoadNode* load : shape.loads) {
     for (int64_t phase = 0; phase < *phases; ++phase) {
-      std::vector<PrimExpr> indices;
-      for (const PrimExpr& index : load->indices) indices.push_back(at_phase(index, var, q, *phases, phase));
+      const std::vector<PrimExpr> indices = at_phase(load->indices, var, q, *phases, phase, analyzer);
       if (along(load->buffer, indices, q) == Along::kStrided) return std::nullopt;
     }
   }
@@ -63,7 +75,7 @@ std::optional<int64_t> num_phases(const BlockShape& shape, size_t axis) {
 bool separate_phases(Schedule& sch, const BlockShape& shape, size_t axis, int64_t phases,
                      std::vector<LoopRef>* loops) {
   const PrimExpr& extent = shape.block->iter_vars[axis]->dom->extent;
-  const bool is_even = is_zero(arith::simplify(floormod(extent, phases)));
+  const bool is_even = divides(phases, extent);
   const int64_t known = shape.extent(axis);
   if (!is_even && known < 2 * phases) return false;
   LoopRef whole = loops->back();
