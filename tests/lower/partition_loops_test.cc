@@ -424,6 +424,30 @@ TEST(PartitionLoops, WholeVectorsOfAnOpenNumberHaveNoGuards) {
   )");
 }
 
+TEST(PartitionLoops, WholeTilesOfABlockOfAnOpenNumberHaveNoGuards) {
+  check_pass(partition, R"(
+    @T.prim_func
+    def main(B: T.Buffer((96,), "float32"), n: T.int32):
+        for b in range(3):
+            for i in range(8):
+                for j in T.unroll(4):
+                    if i * 4 + j < T.min(n - b * 32, 32):
+                        B[b * 32 + i * 4 + j] = T.float32(1)
+  )",
+             R"(
+    @T.prim_func
+    def main(B: T.Buffer((96,), "float32"), n: T.int32):
+        for b, i in T.grid(3, 8):
+            if b * 32 + i * 4 + 3 < n:
+                for j in T.unroll(4):
+                    B[b * 32 + i * 4 + j] = T.float32(1)
+            else:
+                for j in T.unroll(4):
+                    if b * 32 + i * 4 + j < n:
+                        B[b * 32 + i * 4 + j] = T.float32(1)
+  )");
+}
+
 TEST(PartitionLoops, WholeTilesOfRowsThatAreReadInAnotherWayHaveNoGuards) {
   check_pass(partition, R"(
     @T.prim_func

@@ -62,8 +62,8 @@ def test_numbers(k, dtype):
                 check(numbers(shape, dtype), k, axis, largest)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float16", "int64"])
-@pytest.mark.parametrize("k", [1, 5, 100])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64"])
+@pytest.mark.parametrize("k", [1, 5, 20, 100])
 def test_long_lines(k, dtype):
     for shape, axis in [((3, 40000), 1), ((40000, 3), 0)]:
         check(numbers(shape, dtype), k, axis, True)
@@ -72,7 +72,11 @@ def test_long_lines(k, dtype):
 @pytest.mark.parametrize("largest", [True, False])
 def test_ordered_and_equal_values(largest):
     """Where each value is better than all before it, and where none is."""
-    up = np.arange(5000, dtype="float32")
+    for dtype in ("float32", "float64"):
+        check_ordered(np.arange(5000, dtype=dtype), largest)
+
+
+def check_ordered(up, largest):
     for line in (up, -up, np.zeros_like(up), np.full_like(up, np.nan), np.full_like(up, -np.inf)):
         for k in (1, 3, 12, 31, 127, 5000):
             check(line, k, 0, largest)

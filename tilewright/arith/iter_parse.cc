@@ -35,9 +35,13 @@ std::vector<PrimExpr> conjuncts(const PrimExpr& predicate) {
   while (!pending.empty()) {
     const PrimExpr next = pending.back();
     pending.pop_back();
+    const auto* less = next.as<LTNode>();
     if (const auto* both = next.as<AndNode>()) {
       pending.push_back(both->b);
       pending.push_back(both->a);
+    } else if (const auto* least = less ? less->b.as<MinNode>() : nullptr) {
+      pending.push_back(LTNode::make(less->a, least->b, less->span));
+      pending.push_back(LTNode::make(less->a, least->a, less->span));
     } else if (!is_one(next)) {
       found.push_back(next);
     }

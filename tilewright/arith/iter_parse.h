@@ -45,7 +45,7 @@ class IterParser {
   int depth_ = 0;
 };
 
-/// The operands of a conjunction; none for a null or true predicate.
+/// The operands of a conjunction, of which a < min(b, c) is one of two; none for a null or true predicate.
 std::vector<PrimExpr> conjuncts(const PrimExpr& predicate);
 
 }  // namespace tilewright::arith

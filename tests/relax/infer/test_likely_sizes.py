@@ -89,6 +89,23 @@ def test_kernels_have_the_sizes_of_their_images():
     assert "likely_sizes" not in fixed.legalized.script()
 
 
+def test_decoders_have_smaller_images():
+    weights = [numpy_helper.from_array(np.zeros((5, 7, 3, 3), "float32"), "w")]
+    values = [
+        helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ("n", 5, "h", "w")),
+        helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None),
+    ]
+    node = helper.make_node("ConvTranspose", ["x", "w"], ["y"], strides=[2, 2])
+    graph = helper.make_graph([node], "decoder", values[:1], values[1:], weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    found = {
+        tuple(sorted((name, int(size)) for name, size in func.attrs["likely_sizes"].items()))
+        for func in tilewright.compile(model).legalized.functions.values()
+        if isinstance(func, tir.PrimFunc)
+    }
+    assert found == {(("h", 64), ("n", 8), ("w", 64))}
+
+
 def refused(**options):
     with pytest.raises(UserError) as error:
         tilewright.compile(network("n", "h", 48), **options)

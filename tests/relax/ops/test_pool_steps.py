@@ -102,6 +102,18 @@ def test_other_dtypes(dtype):
     np.testing.assert_array_equal(run("max_pool2d", data, attrs), wanted)
 
 
+@pytest.mark.parametrize("size, stride, pad", [(2, 2, 0), (3, 2, 1), (7, 1, 3)])
+def test_halves_are_compared_as_float32(size, stride, pad):
+    data = (RNG.standard_normal((1, 5, 35, 127)) * 100).astype("float16")
+    data[0, 0, 5, 7], data[0, 1, 20, 20], data[0, 2] = np.nan, np.inf, -np.inf
+    attrs = {"pool_size": [size] * 2, "strides": [stride] * 2, "padding": [pad] * 2}
+    wanted = windows(data, size, stride, pad, 1, -np.inf).max((-2, -1))
+    for shape in (data.shape, (1, 5, "h", "w")):
+        np.testing.assert_array_equal(run("max_pool2d", data, attrs, shape), wanted)
+    program = tw.compile(graph("max_pool2d", data.shape, attrs, "float16")).legalized["max_pool2d"].script()
+    assert 'T.Cast("float16", pool_max[' in program
+
+
 def test_nan_stays_and_infinities_are_numbers():
     data = RNG.standard_normal((1, 1, 35, 37)).astype("float32")
     data[0, 0, 5, 7], data[0, 0, 20, 20], data[0, 0, 30, 3] = np.nan, np.inf, -np.inf

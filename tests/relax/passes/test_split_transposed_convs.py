@@ -211,6 +211,14 @@ def test_few_outputs_are_channels_of_one_convolution():
     assert names_of(result) == ["nn.conv2d", "nn.interleave_phases"]
 
 
+@pytest.mark.parametrize("width, is_one", [(64, True), (13, False), ("w", True)])
+def test_rows_that_fill_vectors_stay(width, is_one):
+    """One convolution of all phases where an image's rows fill vectors, as those of open images do at their likely size."""
+    shape = (1, 5, 7, tir.Var(width, "int64") if width == "w" else width)
+    result = transform.split_transposed_convs()(program(shape, whole_numbers((5, 33, 2, 2)), strides=2))
+    assert (names_of(result) == ["nn.conv2d", "nn.interleave_phases"]) == is_one
+
+
 def test_data_is_read_where_it_lies():
     once = transform.split_transposed_convs()(program((1, 5, 7, 3), whole_numbers((5, 9, 2, 2)), strides=2))
     assert names_of(once) == ["permute_dims", "nn.conv_transpose_by_phase", "permute_dims"]

@@ -9,10 +9,13 @@
 //   ->  for f in range(32): q = f % 16; if q < 15: ... else: ...
 // Loops over tiles of rows whose number is open are split by common/open_rows.h; where it does not know how rows
 // are read, a branch inside tells whole tiles from others (common/whole_tiles.h).
+#include <unordered_set>
+
 #include "tilewright/arith/int_set.h"
 #include "tilewright/arith/iter_parse.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/lower/common/free_vars.h"
 #include "tilewright/lower/common/join_sequences.h"
 #include "tilewright/lower/common/num_nodes.h"
 #include "tilewright/lower/common/open_rows.h"
@@ -142,7 +145,20 @@ Stmt partition_by_parts(const For& loop, int64_t extent, arith::Analyzer& analyz
   return body == loop->body ? loop : For(with(loop, [&](ForNode& changed) { changed.body = body; }));
 }
 
-Stmt partition(const For& loop) {
+using Sizes = std::unordered_set<const VarNode*>;
+
+// True if a condition in the loop depends on one of `sizes`.
+bool has_open_guards(const For& loop, const Sizes& sizes) {
+  if (sizes.empty()) return false;
+  bool found = false;
+  walk(loop->body, [&](const IfThenElseNode* branch) {
+    walk(branch->condition, [&](const VarNode* var) { found |= sizes.contains(var); });
+  });
+  return found;
+}
+
+// sizes  of the program that are known only when it runs
+Stmt partition(const For& loop, const Sizes& sizes) {
   int64_t extent, min;
   const bool is_candidate = loop->for_kind == ForKind::kSerial || loop->for_kind == ForKind::kParallel;
   if (!is_candidate || !as_const_int(loop->min, &min)) return loop;
@@ -152,7 +168,10 @@ Stmt partition(const For& loop) {
   }
   arith::Analyzer analyzer;
   const auto count = GuardFinder(loop->loop_var, min, extent, analyzer).num_unguarded(loop->body);
-  if (!count) return partition_by_parts(loop, extent, analyzer);
+  if (!count) {
+    const Stmt parts = partition_by_parts(loop, extent, analyzer);
+    return parts == loop && has_open_guards(loop, sizes) ? branch_on_whole_tiles(loop) : parts;
+  }
   if (num_nodes(loop->body) > kMostCopiedNodes) return loop;
   const DataType dtype = loop->loop_var->dtype;
   const PrimExpr boundary = imm(min + *count, dtype), rest = imm(extent - *count, dtype);
@@ -169,8 +188,13 @@ Stmt partition(const For& loop) {
 }
 
 PrimFunc partition_loops(const PrimFunc& func) {
-  return rewrite(func, join_sequences,
-                 [](auto& self, const ForNode* node) -> Stmt { return partition(self.children(node)); });
+  Sizes sizes;
+  for (const Var& var : free_vars(func->body)) {
+    if (var->dtype.is_integral()) sizes.insert(var.get());
+  }
+  return rewrite(func, join_sequences, [&](auto& self, const ForNode* node) -> Stmt {
+    return partition(self.children(node), sizes);
+  });
 }
 
 }  // namespace

@@ -52,12 +52,15 @@ ir::AttrMap likely_sizes(const IRModule& module, ir::AttrMap given) {
     if (!is<FunctionNode>(func)) continue;
     walk(func, [&](const CallNode* call) {
       const OpInfo* info = op_of(call);
-      if (!info || info->name != "relax.nn.conv2d") return;
+      const bool is_conv = info && info->name == std::string_view("relax.nn.conv2d"),
+                 is_transposed = info && info->name == std::string_view("relax.nn.conv2d_transpose");
+      if (!is_conv && !is_transposed) return;
+      const int64_t side = is_conv ? kGraphCosts.likely_picture : target::kLoopCosts.likely_extent;
       const Shape* data = known_shape(call->args[0]);
       const std::string layout = call->attrs.get_string("data_layout", "");
       for (size_t dim = 0; data && dim < std::min(data->size(), layout.size()); ++dim) {
         if (layout[dim] == 'N') note((*data)[dim], kGraphCosts.likely_batch);
-        if (layout[dim] == 'H' || layout[dim] == 'W') note((*data)[dim], kGraphCosts.likely_picture);
+        if (layout[dim] == 'H' || layout[dim] == 'W') note((*data)[dim], side);
       }
     });
   }

@@ -35,7 +35,8 @@ class Splitter {
  public:
   bool is_changed = false;
   /// is_alone  the function has no convolutions but transposed ones
-  explicit Splitter(bool is_alone) : is_alone_(is_alone) {}
+  /// likely_sizes  of extents that are not known
+  Splitter(bool is_alone, const AttrMap& likely_sizes) : is_alone_(is_alone), likely_sizes_(likely_sizes) {}
 
   DataflowBlock run(const DataflowBlockNode* block) {
     for (const Binding& binding : block->bindings) {
@@ -61,7 +62,7 @@ class Splitter {
     if (!conv) return false;
     is_changed = true;
     Expr plain = conv_of_stride_1(*conv);
-    if (!plain) plain = phases_as_channels(*conv, is_alone_ || conv->count() == 1);
+    if (!plain) plain = phases_as_channels(*conv, is_alone_ || conv->count() == 1, likely_sizes_);
     if (plain) {
       bindings_.push_back(VarBindingNode::make(var, plain));
       return true;
@@ -156,6 +157,7 @@ class Splitter {
   }
 
   bool is_alone_;
+  const AttrMap& likely_sizes_;
   std::vector<Binding> bindings_;
   std::unordered_map<const Object*, Twin> twins_;
   std::unordered_map<const Object*, const CallNode*> permutes_;  // by the variable that is bound to it
@@ -170,12 +172,12 @@ bool has_convs(const Function& func) {
   return found;
 }
 
-IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
+IRModule run(const IRModule& module, const NoOptions&, PassContext& context) {
   return map_functions<FunctionNode>(module, [&](const Function& func) {
     bool is_changed = false;
     const Function changed = rewrite(func, [&](auto& self, const DataflowBlockNode* node) -> DataflowBlock {
       const DataflowBlock block = self.children(node);
-      Splitter splitter(!has_convs(func));
+      Splitter splitter(!has_convs(func), context.likely_sizes);
       const DataflowBlock split = splitter.run(block.get());
       if (!splitter.is_changed) return block;
       is_changed = true;

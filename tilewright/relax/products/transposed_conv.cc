@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "tilewright/arith/likely.h"
 #include "tilewright/relax/graph/type_util.h"
 #include "tilewright/relax/infer/op.h"
 #include "tilewright/relax/memory/liveness.h"
@@ -188,7 +189,7 @@ bool has_few_outputs(const Transposed& conv) {
 
 }  // namespace
 
-Expr phases_as_channels(const Transposed& conv, bool is_alone) {
+Expr phases_as_channels(const Transposed& conv, bool is_alone, const AttrMap& likely_sizes) {
   const std::string letters = spatial_letters(conv.how.conv.data_layout);
   const auto* weight = conv.call->args[1].as<ConstantNode>();
   if (conv.how.conv.groups != 1 || !weight || weight->data.dtype().bits % 8 != 0 || conv.extent('I') == 1 ||
@@ -206,11 +207,11 @@ Expr phases_as_channels(const Transposed& conv, bool is_alone) {
     left_out.push_back(axis.before - begin * axis.stride);
     surplus.push_back((1 - begin + after.back()) * axis.stride - left_out.back() - more);
   }
-  int64_t width = 0;
-  tir::as_const_int(known_shape(conv.call->args[0])->back(), &width);
+  const int64_t width = arith::likely_value(known_shape(conv.call->args[0])->back(), likely_sizes)
+                            .value_or(target::kLoopCosts.likely_extent);
   const int64_t last_reach = (conv.how.axes.back().window - 1) / strides.back(),
                 columns = width + before.back() + after.back() - last_reach;
-  if (!has_few_outputs(conv) && !(is_alone && width > 0 && has_full_rows(conv, columns))) return nullptr;
+  if (!has_few_outputs(conv) && !(is_alone && has_full_rows(conv, columns))) return nullptr;
   before.insert(before.end(), after.begin(), after.end());
   const AttrMap attrs{{"padding", attr(before)},
                       {"data_layout", attr(conv.how.conv.data_layout)},

@@ -25,8 +25,9 @@ Expr conv_of_stride_1(const Transposed& conv);
 /// All phases as channels of one ordinary convolution, and nn.interleave_phases of it; null if that takes more
 /// time, or data does not have its channels first.
 ///
-/// is_alone  no other convolutions could want channels last
-Expr phases_as_channels(const Transposed& conv, bool is_alone);
+/// is_alone      no other convolutions could want channels last
+/// likely_sizes  of extents that are not known (arith/likely.h)
+Expr phases_as_channels(const Transposed& conv, bool is_alone, const AttrMap& likely_sizes);
 /// nn.conv_transpose_by_phase of `data`, which is that of `conv` with its channels last.
 Expr conv_by_phase(const Transposed& conv, const Expr& data);
 

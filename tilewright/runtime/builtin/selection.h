@@ -1,9 +1,10 @@
 // The k largest of a line, found in one pass: most elements are only compared with a bar, the last of the k
-// first so far, a block at a time.  Elements are float, int32_t or int64_t; others are put into order as one
-// of these (in_order), and so are those of which the smallest are wanted.
+// first so far, a block at a time.  Elements are float, double, int32_t or int64_t; others are put into order as
+// one of these (in_order), and so are those of which the smallest are wanted.
 #pragma once
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <limits>
 
 #include "tilewright/runtime/builtin/elements.h"
@@ -145,7 +146,7 @@ class Selection {
       ranks_[size_++] = rank_of(values[n], first + static_cast<uint32_t>(n));
       if (size_ == 2 * k_ + kSpare) drop_last();
     }
-    if constexpr (sizeof(E) == 8) {  // machines compare vectors of these slowly
+    if constexpr (kHasSlowVectors) {
       for (; n < count; ++n) {
         if (!(values[n] <= bar_)) take_block(values + n, 1, first + static_cast<uint32_t>(n));
       }
@@ -181,6 +182,8 @@ class Selection {
   static constexpr int64_t kSpare = 64;  // ranks beside 2 k before the last ones are dropped
   static constexpr int64_t kFew = 8;     // results that are picked out of the others one by one
   static constexpr int64_t kBlock = 2 * kVectorLanes<E>;
+  // Machines of any kind compare vectors of floats and of small integers fast.
+  static constexpr bool kHasSlowVectors = std::is_integral_v<E> && sizeof(E) == 8;
 
   void guess_bar(const E* values, int64_t count) {
     if (k_ <= 6)
@@ -198,31 +201,53 @@ class Selection {
     constexpr auto kStep = static_cast<int64_t>(kGroups);
     constexpr size_t kVectors = kGroups / kVectorLanes<E>;
     if (count < 2 * kStep) return;
-    // a part has to do where comparing vectors is slow
-    const int64_t end = sizeof(E) == 8 ? std::max(count / 4, 2 * kStep) : count;
-    Vector<E> largest[kVectors], next;
-    std::memcpy(largest, values, sizeof largest);
-    for (int64_t n = kStep; n + kStep <= end; n += kStep) {
-      for (size_t v = 0; v < kVectors; ++v) {
-        std::memcpy(&next, values + n + static_cast<int64_t>(v) * kVectorLanes<E>, sizeof next);
-        largest[v] = next > largest[v] ? next : largest[v];
-      }
-    }
     E maxima[kGroups];
-    Ordered<E> num_larger[kGroups] = {};
-    std::memcpy(maxima, largest, sizeof maxima);
-    for (size_t i = 0; i < kGroups; ++i) {
-      for (size_t j = 0; j < kGroups; ++j) num_larger[j] += maxima[i] > maxima[j];
+    if constexpr (kHasSlowVectors) {
+      // a part has to do where few are wanted: then few that are not pass
+      const int64_t end = kGroups <= 16 ? std::max(count / 4, 2 * kStep) : count;
+      std::memcpy(maxima, values, sizeof maxima);
+      for (int64_t n = kStep; n + kStep <= end; n += kStep) {
+        for (size_t j = 0; j < kGroups; ++j)
+          maxima[j] = std::max(maxima[j], values[n + static_cast<int64_t>(j)]);
+      }
+    } else {
+      Vector<E> largest[kVectors], next;
+      std::memcpy(largest, values, sizeof largest);
+      for (int64_t n = kStep; n + kStep <= count; n += kStep) {
+        for (size_t v = 0; v < kVectors; ++v) {
+          std::memcpy(&next, values + n + static_cast<int64_t>(v) * kVectorLanes<E>, sizeof next);
+          largest[v] = next > largest[v] ? next : largest[v];
+        }
+      }
+      std::memcpy(maxima, largest, sizeof maxima);
     }
-    E least = maxima[0];
+    for (E maximum : maxima) {
+      if (maximum != maximum) return;  // NaN hides what comes after it in its group
+    }
+    const E least = largest_but<kGroups>(maxima, k_ - 1);
+    raise_bar(rank_of(least, std::numeric_limits<uint32_t>::max()));
+  }
+
+  // The largest of some values if `count` larger ones are left out.
+  template <size_t kCount>
+  static E largest_but(E (&values)[kCount], int64_t count) {
+    if constexpr (sizeof(E) == 8) {
+      std::nth_element(values, values + count, values + kCount, std::greater<E>());
+      return values[count];
+    }
+    // vectors compare each with all others sooner
+    Ordered<E> num_larger[kCount] = {};
+    for (size_t i = 0; i < kCount; ++i) {
+      for (size_t j = 0; j < kCount; ++j) num_larger[j] += values[i] > values[j];
+    }
+    E least = values[0];
     bool is_found = false;
-    for (size_t j = 0; j < kGroups; ++j) {
-      if (maxima[j] != maxima[j]) return;  // NaN hides what comes after it in its group
-      if (num_larger[j] >= k_ || (is_found && maxima[j] >= least)) continue;
-      least = maxima[j];
+    for (size_t j = 0; j < kCount; ++j) {
+      if (num_larger[j] > count || (is_found && values[j] >= least)) continue;
+      least = values[j];
       is_found = true;
     }
-    raise_bar(rank_of(least, std::numeric_limits<uint32_t>::max()));
+    return least;
   }
 
   // False if no value of a block is larger than the bar; NaN may be.

@@ -86,7 +86,7 @@ void copy_lines(const std::byte* from, int64_t stride, int64_t count, int64_t wi
                 int64_t line_step) {
   const T* data = reinterpret_cast<const T*>(from);
   const auto next = [&](T value) {
-    if constexpr (std::is_same_v<E, float>)
+    if constexpr (std::is_floating_point_v<E>)
       return value;
     else
       return in_order(value) ^ (is_largest ? E{0} : E{-1});
@@ -223,6 +223,10 @@ Value topk(Args args) {
   if (s.k == 0 || s.lines.count() == 0) return {};
   if (s.is_largest && x.dtype() == DataType::float_(32)) {
     search(s, Source<float>{&copy_lines<float, float>, true});
+    return {};
+  }
+  if (s.is_largest && x.dtype() == DataType::float_(64)) {
+    search(s, Source<double>{&copy_lines<double, double>, true});
     return {};
   }
   with_number_type(x.dtype(), "topk", [&]<class T>(T) {

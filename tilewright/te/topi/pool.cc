@@ -35,15 +35,16 @@ PrimExpr pool_extent(const PrimExpr& extent, int64_t pool, int64_t stride, int64
 
 Tensor max_pool(const Tensor& data, const PoolOptions& options) {
   const Pooling pooling(data, options);
-  if (is_pooled_by_steps(PoolKind::kMax, options)) return pool_by_steps(PoolKind::kMax, pooling);
-  return te::compute(pooling.shape(),
-                     [&](const std::vector<Var>& i) {
-                       const Window window = pooling.window(i);
-                       return te::max(
-                           guarded(window.inside, data.at(window.indices), min_value(data.dtype())),
-                           pooling.reduced());
-                     },
-                     {.name = "pool_max"});
+  if (is_pooled_by_steps(PoolKind::kMax, options))
+    return rounded_to(pool_by_steps(PoolKind::kMax, pooling), data.dtype());
+  const Tensor largest = te::compute(
+      pooling.shape(),
+      [&](const std::vector<Var>& i) {
+        const Window window = pooling.window(i);
+        return te::max(guarded_candidate(window.inside, data.at(window.indices)), pooling.reduced());
+      },
+      {.name = "pool_max"});
+  return rounded_to(largest, data.dtype());
 }
 
 Tensor avg_pool(const Tensor& data, const PoolOptions& options) {

@@ -125,7 +125,7 @@ class Steps {
       inside = tir::logical_and(inside, pooling_.inside(n, index));
     }
     if (kind_ == PoolKind::kSum) return guarded_term(inside, data.at(indices));
-    return guarded(inside, data.at(indices), min_value(data.dtype()));
+    return guarded_candidate(inside, data.at(indices));
   }
   const Pooling& pooling_;
   const PoolKind kind_;

@@ -14,7 +14,7 @@ enum class PoolKind { kMax, kSum };
 
 /// True if windows of `options` take less work by steps than all at once.
 bool is_pooled_by_steps(PoolKind kind, const PoolOptions& options);
-/// The largest elements of windows, or the sums in dtype_of_sums.
+/// The largest elements of windows, or their sums, in dtype_of_sums.
 Tensor pool_by_steps(PoolKind kind, const Pooling& pooling);
 
 }  // namespace tilewright::topi

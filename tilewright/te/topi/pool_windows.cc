@@ -100,4 +100,8 @@ PrimExpr guarded_term(const PrimExpr& inside, const PrimExpr& element) {
   return guarded(inside, term, make_const_int(term->dtype, 0));
 }
 
+PrimExpr guarded_candidate(const PrimExpr& inside, const PrimExpr& element) {
+  return guarded(inside, widened(element), widened(min_value(element->dtype)));
+}
+
 }  // namespace tilewright::topi

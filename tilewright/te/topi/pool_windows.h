@@ -50,5 +50,8 @@ class Pooling {
 PrimExpr guarded(const PrimExpr& inside, const PrimExpr& element, const PrimExpr& otherwise);
 /// The term of a sum for `element`, in dtype_of_sums: 0 outside of data.
 PrimExpr guarded_term(const PrimExpr& inside, const PrimExpr& element);
+/// The term of a maximum for `element`, in dtype_of_sums: the least value of its dtype outside of data.  Few
+/// machines compare float16, and float32 has all its values.
+PrimExpr guarded_candidate(const PrimExpr& inside, const PrimExpr& element);
 
 }  // namespace tilewright::topi

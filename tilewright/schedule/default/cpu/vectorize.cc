@@ -1,5 +1,6 @@
 // Rules vectorize and parallel: element by element blocks, and loops that threads share.
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/schedule/default/cpu/phases.h"
 #include "tilewright/schedule/default/cpu/prefetch.h"
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/default/cpu/transpose.h"
@@ -90,10 +91,19 @@ int64_t width_for(const BlockShape& shape, int64_t extent, const Features& featu
   return width;
 }
 
+// True if a condition decides what is loaded: vectors have a mask for it, which compilers do not make of loops
+// whose extent is open.
+bool is_conditional(const BlockShape& shape) {
+  const auto* value = shape.store->value.as<CallNode>();
+  const auto* op = value ? value->op.as<OpNode>() : nullptr;
+  return op && op->name == "tir.if_then_else";
+}
+
 // The innermost of `loops` as loops over vectors; the reason if it is not long enough.
 std::optional<Reason> vectorize_innermost(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
                                           const Features& features) {
-  const int64_t extent = extent_of(sch, loops->back());
+  int64_t extent = extent_of(sch, loops->back());
+  if (extent == 0 && is_conditional(shape)) extent = kLoopCosts.likely_extent;
   if (extent < kLoopCosts.least_vector) return why_too_short(sch, loops->back());
   const Factors factors{None{}, width_for(shape, extent, features)};
   const std::vector<LoopRef> parts = steps::split(sch, loops->back(), factors);
@@ -288,6 +298,16 @@ bool fuses_short_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRe
   return true;
 }
 
+// False if the block does not put elements of several places next to each other.
+bool interleaves(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops) {
+  const std::optional<size_t> last = shape.last_axis();
+  if (!last) return false;
+  const std::vector<LoopRef> inner = loops_of_axis(sch, shape.ref, *last, *loops);
+  if (inner.size() != 1 || !is_same(sch, inner[0], loops->back())) return false;
+  const std::optional<int64_t> phases = num_phases(shape, *last);
+  return phases && separate_phases(sch, shape, *last, *phases, loops);
+}
+
 }  // namespace
 
 std::optional<Reason> vectorize_elements(Schedule& sch, const BlockShape& shape, const Features& features) {
@@ -300,7 +320,7 @@ std::optional<Reason> vectorize_elements(Schedule& sch, const BlockShape& shape,
     fetch_far(sch, shape, loops.back(), features);
   } else if (fuses_short_axis(sch, shape, &loops, features)) {
     why = vectorize_innermost(sch, shape, &loops, features);
-  } else if (!divides_transposition(sch, shape, &loops, features)) {
+  } else if (!divides_transposition(sch, shape, &loops, features) && !interleaves(sch, shape, &loops)) {
     why = vectorize_last_axis(sch, shape, &loops, features);
   }
   const int64_t work = product(shape.num_instances(),
