@@ -5,7 +5,7 @@
 #include "tilewright/lower/annotations.h"
 #include "tilewright/lower/functions/inline_calls.h"
 #include "tilewright/lower/steps/check_sizes.h"
-#include "tilewright/schedule/default/default.h"
+#include "tilewright/schedule/default/extent_plans.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 
@@ -33,9 +33,16 @@ std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rule
   return kernels;
 }
 
-schedule::DefaultSchedule schedule_kernel(const Kernel& kernel, const Generator& generator) {
-  if (!kernel.is_left_to_rules) return {kernel.func, {}, {}};
-  return schedule::schedule_by_rules(kernel.name, kernel.func, generator.features);
+schedule::PlannedFunction schedule_kernel(const Kernel& kernel, const Generator& generator) {
+  if (!kernel.is_left_to_rules) return {kernel.func, {{{}, {kernel.func, {}, {}}}}};
+  return schedule::plan_by_rules(kernel.name, kernel.func, generator.features);
+}
+
+std::string plans_text(const schedule::PlannedFunction& planned) {
+  if (planned.plans.size() == 1) return "";
+  std::string text;
+  for (const schedule::Plan& plan : planned.plans) text += schedule::plan_text(plan.extents) + "\n";
+  return text;
 }
 
 std::optional<Hash128> cache_key(const Kernel& kernel, const Generator& generator) {

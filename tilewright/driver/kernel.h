@@ -8,7 +8,7 @@
 #include "tilewright/support/hash.h"
 
 namespace tilewright::schedule {
-struct DefaultSchedule;
+struct PlannedFunction;
 }
 
 namespace tilewright::driver {
@@ -19,6 +19,7 @@ struct Kernel {
   bool is_left_to_rules = true;  // schedule/default schedules it, if the target has rules
   ir::IRModule lowered = {};     // empty until it is lowered
   std::string object = {};       // its code, if the target compiles functions one by one
+  std::string plans = {};        // a line for each (schedule/default/extent_plans.h); empty: it has one
 };
 
 /// The loop programs of `module`.  Raises UserError if two have the same name for callers.
@@ -26,8 +27,11 @@ struct Kernel {
 /// are_checked  their accesses are checked when they run (lower/steps/check_bounds.cc)
 std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rules, bool are_checked);
 
-/// The kernel scheduled by the rules; with an empty trace if it is not left to them.
-schedule::DefaultSchedule schedule_kernel(const Kernel& kernel, const Generator& generator);
+/// The kernel scheduled by the rules; one plan with an empty trace if it is not left to them.
+schedule::PlannedFunction schedule_kernel(const Kernel& kernel, const Generator& generator);
+
+/// The lines of Kernel::plans.
+std::string plans_text(const schedule::PlannedFunction& planned);
 
 /// The hash of everything that its object depends on; nullopt if the compiler or the generator has no ID, or
 /// if accesses are checked: source lines, which messages show then, are not hashed.

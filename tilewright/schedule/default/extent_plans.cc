@@ -1,0 +1,169 @@
+// func with {"n": [1, 8]}  ->  if n == 1: the plan for 1, else: the plan for 8
+#include "tilewright/schedule/default/extent_plans.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "tilewright/analysis/specialize.h"
+#include "tilewright/arith/likely.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/tir/builder.h"
+#include "tilewright/tir/fresh.h"
+#include "tilewright/tir/loop_hints.h"
+
+namespace tilewright::schedule {
+namespace {
+
+/// A size with several likely values.
+struct OpenSize {
+  Var var;
+  std::vector<int64_t> values;  // ascending
+};
+
+// The first size of `func` with several likely values.
+std::optional<OpenSize> open_size_of(const PrimFunc& func) {
+  const ir::AttrMap sizes = arith::likely_sizes_of(func->attrs);
+  std::map<std::string, std::set<const VarNode*>> vars;
+  for (const Buffer& buffer : func->buffers) {
+    if (!buffer) continue;
+    for (const PrimExpr& extent : buffer->shape)
+      walk(extent, [&](const VarNode* var) { vars[var->name_hint].insert(var); });
+  }
+  for (const auto& [name, value] : sizes) {
+    std::vector<int64_t> values = arith::likely_values(sizes, name);
+    // of two sizes of one name it is not known which is meant
+    if (values.size() > 1 && vars[name].size() == 1) return OpenSize{Var(*vars[name].begin()), values};
+  }
+  return std::nullopt;
+}
+
+PrimFunc with_likely_value(const PrimFunc& func, const std::string& name, int64_t value) {
+  ir::AttrMap sizes = arith::likely_sizes_of(func->attrs);
+  sizes.set(name, imm(value, kInt64));
+  return ir::ref_as<PrimFuncNode>(
+      ir::with_attr(func, std::string(arith::kLikelySizes), ir::DictNode::make(sizes)));
+}
+
+// The first extent that is nearer to `value` than to `before`, as a factor: the least whose square is at least
+// their product.  A loop over one element is none, so that plans for one are for nothing else.
+int64_t begin_of(int64_t value, int64_t before) {
+  if (before == 1) return 2;
+  const auto product = static_cast<long double>(before) * static_cast<long double>(value);
+  auto root = static_cast<int64_t>(std::sqrt(product));
+  while (static_cast<long double>(root) * static_cast<long double>(root) < product) ++root;
+  return std::clamp(root, before + 1, value);
+}
+
+bool is_prefetch_hint(const Instruction& step) {
+  constexpr std::string_view kHints[] = {kPrefetchAhead,  kPrefetchLevel,   kPrefetchAheadOfFew,
+                                         kPrefetchWrites, kPanelIterations, kPrefetchPanel,
+                                         kPanelRow};
+  if (step.primitive->name != "annotate") return false;
+  const auto* key = std::get_if<std::string>(&step.args[1].data);
+  return key && std::ranges::find(kHints, *key) != std::end(kHints);
+}
+
+// The steps that change what code does.
+std::string steps_of(const Trace& trace) {
+  std::string text;
+  for (const Instruction& step : trace.steps) {
+    if (!is_prefetch_hint(step)) text += step.str() + "\n";
+  }
+  return text;
+}
+
+// True if both have the same plans for the same sizes.  Plans that differ in hints about prefetches alone count as
+// the same: those for small extents cost large ones nothing (docs/decisions/0026-plans-by-extent.md).
+bool are_same(const PlannedFunction& a, const PlannedFunction& b) {
+  return std::ranges::equal(a.plans, b.plans, [](const Plan& one, const Plan& other) {
+    return extents_text(one.extents) == extents_text(other.extents) &&
+           steps_of(one.schedule.trace) == steps_of(other.schedule.trace);
+  });
+}
+
+/// The plans for values of a size that have the same ones.
+struct Group {
+  PlannedExtent extent;
+  PlannedFunction planned;
+};
+
+// The body of `plan`, a variant of `func`, with the parameters of `func` and variables of its own.
+Stmt body_in(const PrimFunc& func, const PrimFunc& plan) {
+  ir::Substitution values;
+  for (size_t n = 0; n < func->buffers.size(); ++n) {
+    const Buffer &own = plan->buffers[n], &wanted = func->buffers[n];
+    if (!own || own == wanted) continue;
+    values[own.get()] = wanted;
+    values[own->data.get()] = wanted->data;
+  }
+  return fresh_copy(plan->body, std::move(values));
+}
+
+PlannedFunction joined(const PrimFunc& func, const Var& var, std::vector<Group> groups) {
+  PlannedFunction result;
+  Stmt body;
+  for (size_t n = groups.size(); n-- > 0;) {
+    const Stmt own = body_in(func, groups[n].planned.func);
+    const bool is_one = groups[n].extent.best.back() == 1;
+    const PrimExpr is_meant = is_one                  ? equal(var, make_const_int(var->dtype, 1))
+                              : n + 1 < groups.size() ? var < groups[n + 1].extent.first
+                                                      : PrimExpr();
+    body = body ? IfThenElseNode::make(is_meant, own, body) : own;
+  }
+  for (Group& group : groups) {
+    for (Plan& plan : group.planned.plans) {
+      plan.extents.insert(plan.extents.begin(), group.extent);
+      result.plans.push_back(std::move(plan));
+    }
+  }
+  result.func = with(func, [&](PrimFuncNode& changed) { changed.body = body; });
+  return result;
+}
+
+}  // namespace
+
+std::string extents_text(const std::vector<PlannedExtent>& extents) {
+  std::vector<std::string> texts;
+  for (const PlannedExtent& each : extents) texts.push_back(fmt::format("{} from {}", each.name, each.first));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string plan_text(const std::vector<PlannedExtent>& extents) {
+  std::vector<std::string> best;
+  for (const PlannedExtent& each : extents)
+    best.push_back(fmt::format("{} = {}", each.name, fmt::join(each.best, " or ")));
+  return fmt::format("{}: best at {}", extents_text(extents), fmt::join(best, ", "));
+}
+
+PlannedFunction plan_by_rules(const std::string& name, const PrimFunc& func, const Features& features) {
+  const std::optional<OpenSize> open = open_size_of(func);
+  if (!open) {
+    DefaultSchedule schedule = schedule_by_rules(name, func, features);
+    const PrimFunc scheduled = schedule.func;
+    return {scheduled, {{{}, std::move(schedule)}}};
+  }
+  const std::string& size = open->var->name_hint;
+  std::vector<Group> groups;
+  for (const int64_t value : open->values) {
+    PlannedFunction planned = plan_by_rules(name, with_likely_value(func, size, value), features);
+    if (!groups.empty() && are_same(groups.back().planned, planned)) {
+      groups.back().extent.best.push_back(value);
+      continue;
+    }
+    const int64_t first = groups.empty() ? 1 : begin_of(value, groups.back().extent.best.back());
+    groups.push_back({{size, first, {value}}, std::move(planned)});
+  }
+  if (groups.size() == 1) return std::move(groups.front().planned);
+  const bool is_number = std::ranges::find(func->params, open->var) != func->params.end();
+  if (groups.front().extent.best.back() == 1 && !is_number) {
+    const PrimFunc of_one = analysis::specialize(with_likely_value(func, size, 1),
+                                                 {{open->var, make_const_int(open->var->dtype, 1)}});
+    groups.front().planned = plan_by_rules(name, of_one, features);
+  }
+  return joined(func, open->var, std::move(groups));
+}
+
+}  // namespace tilewright::schedule
