@@ -1,4 +1,4 @@
-// func with {"n": [1, 8]}  ->  if n == 1: the plan for 1, else: the plan for 8
+// func with {"n": [1, 8]}  ->  if n < 3: the plan for 1, else: the plan for 8
 #include "tilewright/schedule/default/extent_plans.h"
 
 #include <fmt/ranges.h>
@@ -7,7 +7,6 @@
 #include <cmath>
 #include <set>
 
-#include "tilewright/analysis/specialize.h"
 #include "tilewright/arith/likely.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/tir/builder.h"
@@ -48,9 +47,8 @@ PrimFunc with_likely_value(const PrimFunc& func, const std::string& name, int64_
 }
 
 // The first extent that is nearer to `value` than to `before`, as a factor: the least whose square is at least
-// their product.  A loop over one element is none, so that plans for one are for nothing else.
+// their product.
 int64_t begin_of(int64_t value, int64_t before) {
-  if (before == 1) return 2;
   const auto product = static_cast<long double>(before) * static_cast<long double>(value);
   auto root = static_cast<int64_t>(std::sqrt(product));
   while (static_cast<long double>(root) * static_cast<long double>(root) < product) ++root;
@@ -90,28 +88,12 @@ struct Group {
   PlannedFunction planned;
 };
 
-// The body of `plan`, a variant of `func`, with the parameters of `func` and variables of its own.
-Stmt body_in(const PrimFunc& func, const PrimFunc& plan) {
-  ir::Substitution values;
-  for (size_t n = 0; n < func->buffers.size(); ++n) {
-    const Buffer &own = plan->buffers[n], &wanted = func->buffers[n];
-    if (!own || own == wanted) continue;
-    values[own.get()] = wanted;
-    values[own->data.get()] = wanted->data;
-  }
-  return fresh_copy(plan->body, std::move(values));
-}
-
 PlannedFunction joined(const PrimFunc& func, const Var& var, std::vector<Group> groups) {
   PlannedFunction result;
   Stmt body;
   for (size_t n = groups.size(); n-- > 0;) {
-    const Stmt own = body_in(func, groups[n].planned.func);
-    const bool is_one = groups[n].extent.best.back() == 1;
-    const PrimExpr is_meant = is_one                  ? equal(var, make_const_int(var->dtype, 1))
-                              : n + 1 < groups.size() ? var < groups[n + 1].extent.first
-                                                      : PrimExpr();
-    body = body ? IfThenElseNode::make(is_meant, own, body) : own;
+    const Stmt own = tir::fresh_copy(groups[n].planned.func->body);
+    body = body ? IfThenElseNode::make(var < groups[n + 1].extent.first, own, body) : own;
   }
   for (Group& group : groups) {
     for (Plan& plan : group.planned.plans) {
@@ -157,12 +139,6 @@ PlannedFunction plan_by_rules(const std::string& name, const PrimFunc& func, con
     groups.push_back({{size, first, {value}}, std::move(planned)});
   }
   if (groups.size() == 1) return std::move(groups.front().planned);
-  const bool is_number = std::ranges::find(func->params, open->var) != func->params.end();
-  if (groups.front().extent.best.back() == 1 && !is_number) {
-    const PrimFunc of_one = analysis::specialize(with_likely_value(func, size, 1),
-                                                 {{open->var, make_const_int(open->var->dtype, 1)}});
-    groups.front().planned = plan_by_rules(name, of_one, features);
-  }
   return joined(func, open->var, std::move(groups));
 }
 

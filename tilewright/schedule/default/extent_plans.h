@@ -29,7 +29,7 @@ struct PlannedFunction {
 
 /// `func` scheduled by the rules: once for each likely value of a size, where its attribute has several and plans
 /// differ in more than hints about prefetches.  The plan for the next value begins where the extent is nearer to
-/// it, as a factor, and that for one alone is a program in which the extent is the constant 1.
+/// it, as a factor.
 PlannedFunction plan_by_rules(const std::string& name, const PrimFunc& func, const Features& features);
 
 }  // namespace tilewright::schedule
