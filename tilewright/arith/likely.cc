@@ -32,7 +32,7 @@ std::optional<int64_t> likely_value(const PrimExpr& extent, const ir::AttrMap& s
   ir::Substitution likely;
   ir::walk(extent, [&](const VarNode* var) {
     const std::vector<int64_t> values = likely_values(sizes, var->name_hint);
-    if (!values.empty()) likely[var] = make_const_int(var->dtype, values.front());
+    if (!values.empty()) likely[var] = make_const_int(var->dtype, values.back());
   });
   return as_const_int(simplify(ir::substitute(extent, likely)), &value) ? std::optional(value) : std::nullopt;
 }

@@ -21,7 +21,7 @@ ir::ObjectRef likely_item(const std::vector<int64_t>& values);
 /// The values of the size `name` in `sizes`; none if it has none.
 std::vector<int64_t> likely_values(const ir::AttrMap& sizes, std::string_view name);
 
-/// The value of `extent` if each variable in it has its value in `sizes`, the first of several; nothing if one has
+/// The value of `extent` if each variable in it has its value in `sizes`, the last of several; nothing if one has
 /// none.
 std::optional<int64_t> likely_value(const PrimExpr& extent, const ir::AttrMap& sizes);
 

@@ -1,10 +1,9 @@
-// func with {"n": [1, 8]}  ->  if n < 3: the plan for 1, else: the plan for 8
+// func with {"n": [1, 8]}  ->  if n < 2: the plan for 1, else: the plan for 8
 #include "tilewright/schedule/default/extent_plans.h"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "tilewright/arith/likely.h"
@@ -39,20 +38,16 @@ std::optional<OpenSize> open_size_of(const PrimFunc& func) {
   return std::nullopt;
 }
 
-PrimFunc with_likely_value(const PrimFunc& func, const std::string& name, int64_t value) {
+PrimFunc with_likely_values(const PrimFunc& func, const std::string& name,
+                            const std::vector<int64_t>& values) {
   ir::AttrMap sizes = arith::likely_sizes_of(func->attrs);
-  sizes.set(name, imm(value, kInt64));
+  sizes.set(name, arith::likely_item(values));
   return ir::ref_as<PrimFuncNode>(
       ir::with_attr(func, std::string(arith::kLikelySizes), ir::DictNode::make(sizes)));
 }
 
-// The first extent that is nearer to `value` than to `before`, as a factor: the least whose square is at least
-// their product.
-int64_t begin_of(int64_t value, int64_t before) {
-  const auto product = static_cast<long double>(before) * static_cast<long double>(value);
-  auto root = static_cast<int64_t>(std::sqrt(product));
-  while (static_cast<long double>(root) * static_cast<long double>(root) < product) ++root;
-  return std::clamp(root, before + 1, value);
+PrimFunc with_likely_value(const PrimFunc& func, const std::string& name, int64_t value) {
+  return with_likely_values(func, name, {value});
 }
 
 bool is_prefetch_hint(const Instruction& step) {
@@ -135,11 +130,25 @@ PlannedFunction plan_by_rules(const std::string& name, const PrimFunc& func, con
       groups.back().extent.best.push_back(value);
       continue;
     }
-    const int64_t first = groups.empty() ? 1 : begin_of(value, groups.back().extent.best.back());
+    const int64_t first = groups.empty() ? 1 : groups.back().extent.best.back() + 1;
     groups.push_back({{size, first, {value}}, std::move(planned)});
   }
   if (groups.size() == 1) return std::move(groups.front().planned);
   return joined(func, open->var, std::move(groups));
+}
+
+PackedWeights pack_weights_of_plans(const PrimFunc& func, const std::vector<bool>& is_weight,
+                                    const Features& features) {
+  const std::optional<OpenSize> open = open_size_of(func);
+  if (!open) return pack_weights(func, is_weight, features);
+  const std::string& size = open->var->name_hint;
+  const PrimFunc last = with_likely_value(func, size, open->values.back());
+  PackedWeights packed = pack_weights_of_plans(last, is_weight, features);
+  const bool are_same = std::ranges::all_of(open->values, [&](int64_t value) {
+    return pack_weights(with_likely_value(func, size, value), is_weight, features).layouts == packed.layouts;
+  });
+  if (are_same) packed.func = with_likely_values(packed.func, size, open->values);
+  return packed;
 }
 
 }  // namespace tilewright::schedule
