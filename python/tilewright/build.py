@@ -66,9 +66,7 @@ def build_graph(
         from .relax.transform import BindParams
 
         mod = BindParams("main", params)(mod)
-    return _built(
-        unwrapped(mod), target, precision, weights, check_bounds, best_at=_likely_sizes(best_at)
-    )
+    return _built(unwrapped(mod), target, precision, weights, check_bounds, best_at=_likely_sizes(best_at))
 
 
 def _likely_sizes(best_at) -> dict[str, list[int]]:
