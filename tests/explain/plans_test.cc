@@ -44,8 +44,8 @@ def main(x: R.Tensor(("n", 7), "float32"), y: R.Tensor(("n", "h"), "float32")):
     return x
 )")))));
   const std::vector<runtime::Value> inputs = {
-      runtime::Value(runtime::Tensor::zeros({5, 7}, DataType::float_(32))),
-      runtime::Value(runtime::Tensor::zeros({5, 127}, DataType::float_(32)))};
+      runtime::Value(runtime::Tensor::zeros(runtime::Shape{5, 7}, DataType::float_(32))),
+      runtime::Value(runtime::Tensor::zeros(runtime::Shape{5, 127}, DataType::float_(32)))};
   EXPECT_EQ(sizes_of_call(module, inputs), (Sizes{{"h", 127}, {"n", 5}}));
 }
 
