@@ -178,7 +178,7 @@ struct GraphCosts {
         CostField{&C::likely_picture, "likely_picture", "pixels", "of an image's side that is not known",
                   "ImageNet's, which most networks for pictures are trained on"},
         CostField{&C::most_plans, "most_plans", "", "of a kernel, between which it chooses by extents",
-                  "each is code of its own: ResNet-50's kernels for 1 and 8 images are 1.4 of those for 8"},
+                  "each is code of its own: ResNet-50 for 1 and 8 images has 1.29 of the code for 8"},
         CostField{&C::widest_lanes, "widest_lanes", "elements",
                   "of float32 in the widest vectors: channels and rows that fill them suit all",
                   "ShuffleNet and ultraface on a Zen 4 (passes/convert_layout.cc)"},
