@@ -1,5 +1,7 @@
 """From modules to code that runs."""
 
+import operator
+
 from . import _core, records
 from ._guard import guard_module
 from .errors import UserError
@@ -48,7 +50,7 @@ def build_graph(
     precision: str | None = None,
     weights: str | None = None,
     check_bounds: bool = False,
-    best_at: dict[str, int] | None = None,
+    best_at: dict[str, int | list[int]] | None = None,
 ) -> _core.Executable:
     """The graph functions and loop programs of `mod`, compiled; run it with VirtualMachine.
 
@@ -64,11 +66,35 @@ def build_graph(
         from .relax.transform import BindParams
 
         mod = BindParams("main", params)(mod)
-    from .frontend.onnx import fixed_dims
+    return _built(unwrapped(mod), target, precision, weights, check_bounds, best_at=_likely_sizes(best_at))
 
-    return _built(
-        unwrapped(mod), target, precision, weights, check_bounds, best_at=fixed_dims(best_at, "best_at")
-    )
+
+def _likely_sizes(best_at) -> dict[str, list[int]]:
+    """The argument best_at of compile with a list for each name; {} for None.
+
+    Raises  UserError unless it maps names to whole numbers or lists of them
+    """
+    if best_at is None:
+        return {}
+    example = 'help: e.g. {"batch": 8} or {"batch": [1, 8]}'
+    if not isinstance(best_at, dict):
+        raise UserError(f"best_at is a Python {type(best_at).__name__}, expected a dict\n{example}")
+    lists = {}
+    for name, extents in best_at.items():
+        extents = list(extents) if isinstance(extents, list | tuple) else [extents]
+        if not isinstance(name, str) or not all(map(_is_whole, extents)):
+            raise UserError(
+                f"best_at has {name!r}: {best_at[name]!r}, expected a name and a whole number or a list of them\n{example}"
+            )
+        lists[name] = [int(extent) for extent in extents]
+    return lists
+
+
+def _is_whole(value) -> bool:
+    try:
+        return not isinstance(value, bool) and -(2**63) <= operator.index(value) < 2**63
+    except TypeError:
+        return False
 
 
 def _built(source, target, precision, weights, check_bounds, shapes=None, best_at=None):
@@ -101,7 +127,7 @@ def compile(
     precision: str | None = None,
     weights: str | None = None,
     shapes: dict[str, int] | None = None,
-    best_at: dict[str, int] | None = None,
+    best_at: dict[str, int | list[int]] | None = None,
     check_bounds: bool = False,
 ) -> _core.Module | _core.Executable:
     """A compiled program: a Module for loop programs, an Executable for graphs.
@@ -117,7 +143,9 @@ def compile(
     check_bounds  as in build, for the loop programs of a graph too; default False
     shapes  {name of an open dimension of the inputs: its extent}, e.g. {"batch": 1}; of a dimension of an ONNX model that has no name
             "x.0", input and axis; default: all stay open
-    best_at  {name of an open dimension: the extent that schedules are chosen for}, e.g. {"batch": 8}; results are right at all extents,
+    best_at  {name of an open dimension: the extent that schedules are chosen for}, e.g. {"batch": 8}, or a list of extents of at least 1,
+            e.g. {"batch": [1, 8]}: a kernel whose schedules differ has one for each and chooses by the extent of a call, at most 4 in all
+            combinations (docs/decisions/0026-plans-by-extent.md); results are right at all extents,
             and may differ in rounding (docs/decisions/0025-likely-sizes.md); default: of images that convolutions read, 8 in a batch and 224 x 224 pixels, else no extent is preferred
     Raises  UserError for a source of another kind, a model that is missing or damaged, a precision or weights that there are not, and
             shapes or best_at of dimensions that the source has not;
@@ -139,7 +167,7 @@ def compile(
                 weights,
                 check_bounds,
                 fixed_dims(shapes),
-                fixed_dims(best_at, "best_at"),
+                _likely_sizes(best_at),
             )
         source = from_onnx(source, shapes)
         shapes = None

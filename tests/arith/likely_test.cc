@@ -28,5 +28,16 @@ TEST(Likely, SizesOfAttributes) {
   EXPECT_TRUE(likely_sizes_of({}).empty());
 }
 
+TEST(Likely, SeveralValuesOfASize) {
+  const ir::AttrMap sizes{{"h", likely_item({1, 127})}, {"n", likely_item({5})}, {"w", likely_item({})}};
+  EXPECT_EQ(likely_values(sizes, "h"), (std::vector<int64_t>{1, 127}));
+  EXPECT_EQ(likely_values(sizes, "n"), std::vector<int64_t>{5});
+  EXPECT_EQ(sizes.get_int("n", 0), 5);
+  EXPECT_TRUE(likely_values(sizes, "w").empty());
+  EXPECT_TRUE(likely_values(sizes, "m").empty());
+  EXPECT_EQ(likely_value(kH + 1, sizes), 128);
+  EXPECT_EQ(likely_value(kW, sizes), std::nullopt);
+}
+
 }  // namespace
 }  // namespace tilewright::arith

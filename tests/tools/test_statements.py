@@ -23,7 +23,7 @@ MOST_FILES = {
     "SeqStmt": 29,
     "DeclBuffer": 30,
     "AllocBuffer": 34,
-    "IfThenElse": 44,  # guards of open tiles, and hints in C around them
+    "IfThenElse": 45,  # guards of open tiles, hints in C around them, and plans by extent
     "LetStmt": 43,
 }
 

@@ -43,7 +43,8 @@ CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char*
                      "set an open dimension of the inputs to a number, e.g. batch=1, or x.0=1 for one "
                      "without a name; default: all stay open");
   flags.best_at = app.add_option("--best-at", options.best_at,
-                                 "extents of open dimensions that schedules are chosen for, e.g. batch=8; "
+                                 "extents of open dimensions that schedules are chosen for, e.g. batch=8, "
+                                 "or batch=1,8, between which kernels choose; "
                                  "default: 8 pictures of 224 x 224, others without a preference");
   flags.check_bounds =
       app.add_flag("--check-bounds", options.check_bounds,

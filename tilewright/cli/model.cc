@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tilewright/arith/likely.h"
 #include "tilewright/cli/signature.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/frontend/onnx/import.h"
@@ -50,8 +51,8 @@ driver::Executable compile(ir::IRModule module, const ModelOptions& options, Pro
   context.opt_level = options.opt_level;
   context.config.set("precision.policy", tir::string_imm(options.precision));
   context.config.set("quantize_weights.dtype", tir::string_imm(options.weights));
-  for (const auto& [name, size] : parse_dim_sizes("--best-at", options.best_at))
-    context.likely_sizes.set(name, tir::imm(size, kInt64));
+  for (const auto& [name, sizes] : parse_size_lists("--best-at", options.best_at))
+    context.likely_sizes.set(name, arith::likely_item(sizes));
   return driver::build_graph(
       std::move(module), target::parse_target(options.target), context,
       [&](const driver::StageTime& time) { progress(time); }, options.check_bounds);

@@ -18,7 +18,7 @@ struct ModelOptions {
   std::string weights = "float32";
   bool check_bounds = false;
   std::vector<std::string> fixed_dims;  // "batch=1"
-  std::vector<std::string> best_at;     // "batch=8"
+  std::vector<std::string> best_at;     // "batch=1,8"
   int num_threads = 0;                  // 0: all CPUs
   bool is_quiet = false;
 };

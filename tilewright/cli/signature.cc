@@ -151,6 +151,26 @@ DimSizes parse_dim_sizes(std::string_view option, const std::vector<std::string>
   return sizes;
 }
 
+std::map<std::string, std::vector<int64_t>> parse_size_lists(std::string_view option,
+                                                             const std::vector<std::string>& texts) {
+  std::map<std::string, std::vector<int64_t>> lists;
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    size_t begin = equals;
+    while (begin < text.size()) {
+      const size_t end = std::min(text.find(',', begin + 1), text.size());
+      int64_t size = 0;
+      if (equals == 0 || !parse_int(text.substr(begin + 1, end - begin - 1), &size)) break;
+      if (size < 1) throw UserError("{} {}: the size {} is below 1", option, text, size);
+      lists[text.substr(0, equals)].push_back(size);
+      begin = end;
+    }
+    if (begin != text.size())
+      throw UserError("{} {}: expected a name and sizes, e.g. n=8 or n=1,8", option, text);
+  }
+  return lists;
+}
+
 IndexBounds parse_index_bounds(std::string_view note) {
   IndexBounds bounds;
   while (!note.empty()) {

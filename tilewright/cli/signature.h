@@ -31,6 +31,9 @@ std::vector<runtime::Value> match_inputs(const runtime::vm::BytecodeFunction& fu
 using DimSizes = std::map<std::string, int64_t>;
 /// Parses {"n=8", ...}.  Raises UserError for anything else.
 DimSizes parse_dim_sizes(std::string_view option, const std::vector<std::string>& texts);
+/// Parses {"n=1,8", ...}; a name that is given again has all of its sizes.  Raises UserError for anything else.
+std::map<std::string, std::vector<int64_t>> parse_size_lists(std::string_view option,
+                                                             const std::vector<std::string>& texts);
 /// Upper bounds of integer inputs, by the number of their parameter.
 using IndexBounds = std::map<size_t, int64_t>;
 /// Parses the note "indices" of an executable: the parameters that are indices, and the number of elements

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <map>
+#include <sstream>
 
 #include "tilewright/cli/json.h"
 #include "tilewright/cli/signature.h"
@@ -19,10 +20,11 @@ using runtime::vm::Description;
 struct Summary {
   std::string origin;  // "ONNX opset 13, made by pytorch"
   std::vector<Description> inputs, outputs;
-  std::map<std::string, int64_t> operators;       // for an ONNX graph
-  std::vector<std::string> kernels;               // for a library
-  std::vector<frontend::onnx::Problem> problems;  // reasons why an ONNX graph cannot be imported
-  size_t num_following = 0;                       // nodes that need outputs of the nodes in `problems`
+  std::map<std::string, int64_t> operators;               // for an ONNX graph
+  std::vector<std::string> kernels;                       // for a library
+  std::map<std::string, std::vector<std::string>> plans;  // of kernels that have several
+  std::vector<frontend::onnx::Problem> problems;          // reasons why an ONNX graph cannot be imported
+  size_t num_following = 0;  // nodes that need outputs of the nodes in `problems`
   int64_t num_constants = 0, constant_bytes = 0;
 };
 
@@ -84,6 +86,10 @@ Summary summary_of_library(const Model& model) {
   summary.inputs = model.main().parameters;
   summary.outputs = model.main().results;
   summary.kernels = executable.callees;
+  for (const std::string& name : summary.kernels) {
+    std::istringstream plans(std::string(executable.note("plans." + name)));
+    for (std::string plan; std::getline(plans, plan);) summary.plans[name].push_back(plan);
+  }
   for (const runtime::Tensor& constant : executable.constants) {
     ++summary.num_constants;
     summary.constant_bytes += constant.num_bytes();
@@ -116,7 +122,12 @@ std::string text_of(const Summary& summary, const std::string& path) {
   if (summary.num_following > 0)
     text += fmt::format("  nodes that need their outputs: {}\n", summary.num_following);
   if (!summary.kernels.empty()) text += "kernels\n";
-  for (const std::string& name : summary.kernels) text += fmt::format("  {}\n", name);
+  for (const std::string& name : summary.kernels) {
+    text += fmt::format("  {}\n", name);
+    const auto plans = summary.plans.find(name);
+    if (plans == summary.plans.end()) continue;
+    for (const std::string& plan : plans->second) text += fmt::format("    {}\n", plan);
+  }
   return text;
 }
 
@@ -136,6 +147,7 @@ std::string summary_json(const Summary& summary, const std::string& path) {
     all["nodes_that_need_these"] = summary.num_following;
   }
   if (!summary.kernels.empty()) all["kernels"] = summary.kernels;
+  if (!summary.plans.empty()) all["plans"] = summary.plans;
   return json_text(all);
 }
 

@@ -62,6 +62,17 @@ lower::StepObserver step_observer(const BuildOptions& options, std::mutex& mutex
   };
 }
 
+// What the cache keeps of a kernel: the length of its plans, these, and its code.
+std::string entry_of(const Kernel& kernel) {
+  return fmt::format("{}:{}{}", kernel.plans.size(), kernel.plans, kernel.object);
+}
+
+void take_entry(std::string entry, Kernel* kernel) {
+  const size_t colon = entry.find(':'), length = std::stoul(entry);
+  kernel->plans = entry.substr(colon + 1, length);
+  kernel->object = std::move(entry).substr(colon + 1 + length);
+}
+
 // Compiles the kernel, or takes its code from `cache` if it is there.  Returns true if the cache grew.
 bool compile_kernel(Kernel& kernel, const Generator& generator, const BuildOptions& options,
                     std::mutex& mutex, const std::optional<DiskCache>& cache) {
@@ -69,17 +80,18 @@ bool compile_kernel(Kernel& kernel, const Generator& generator, const BuildOptio
   const std::optional<Hash128> key = cache ? cache_key(kernel, generator) : std::nullopt;
   if (key) {
     Timer timer(options, mutex, "cached", kernel.name);
-    if (std::optional<std::string> object = cache->find(*key)) {
-      kernel.object = std::move(*object);
+    if (std::optional<std::string> entry = cache->find(*key)) {
+      take_entry(std::move(*entry), &kernel);
       return false;
     }
     timer.cancel();
   }
   require_well_formed(kernel);
-  schedule::DefaultSchedule scheduled;
+  schedule::PlannedFunction scheduled;
   {
     Timer timer(options, mutex, "schedule", kernel.name);
     scheduled = schedule_kernel(kernel, generator);
+    kernel.plans = plans_text(scheduled);
   }
   {
     Timer timer(options, mutex, "lower", kernel.name);
@@ -89,7 +101,7 @@ bool compile_kernel(Kernel& kernel, const Generator& generator, const BuildOptio
   runtime::check_interrupt();
   Timer timer(options, mutex, "codegen", kernel.name);
   kernel.object = generator.object(kernel.lowered);
-  if (key) cache->add(*key, kernel.object);
+  if (key) cache->add(*key, entry_of(kernel));
   return key.has_value();
 }
 
@@ -141,11 +153,31 @@ std::vector<KernelSchedule> kernel_schedules(const runtime::Module& module) {
   if (!compiled) return {};
   std::vector<KernelSchedule> schedules;
   for (const Kernel& kernel : compiled->kernels()) {
-    schedule::DefaultSchedule scheduled = schedule_kernel(kernel, compiled->generator());
-    schedules.push_back(
-        {kernel.name, std::move(scheduled.func), std::move(scheduled.trace), std::move(scheduled.attempts)});
+    for (schedule::Plan& plan : schedule_kernel(kernel, compiled->generator()).plans)
+      schedules.push_back({kernel.name, std::move(plan.schedule.func), std::move(plan.schedule.trace),
+                           std::move(plan.schedule.attempts), std::move(plan.extents)});
   }
   return schedules;
+}
+
+ir::IRModule scheduled_kernels(const runtime::Module& module) {
+  ir::IRModule scheduled = ir::IRModuleNode::make();
+  const CompiledModule* compiled = as_compiled(module);
+  if (!compiled) return scheduled;
+  for (const Kernel& kernel : compiled->kernels())
+    scheduled =
+        ir::with_function(scheduled, kernel.name, schedule_kernel(kernel, compiled->generator()).func);
+  return scheduled;
+}
+
+std::vector<std::pair<std::string, std::string>> kernel_plans(const runtime::Module& module) {
+  std::vector<std::pair<std::string, std::string>> plans;
+  const CompiledModule* compiled = as_compiled(module);
+  if (!compiled) return plans;
+  for (const Kernel& kernel : compiled->kernels()) {
+    if (!kernel.plans.empty()) plans.emplace_back(kernel.name, kernel.plans);
+  }
+  return plans;
 }
 
 std::string get_source(const runtime::Module& module, const std::string& format) {

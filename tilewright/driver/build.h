@@ -9,7 +9,7 @@
 #include "tilewright/ir/target.h"
 #include "tilewright/records/record.h"
 #include "tilewright/runtime/module.h"
-#include "tilewright/schedule/default/default.h"
+#include "tilewright/schedule/default/extent_plans.h"
 #include "tilewright/tir/tir.h"
 
 namespace tilewright::driver {
@@ -24,12 +24,13 @@ struct StageTime {
 using StageObserver = std::function<void(const StageTime&)>;
 using PassObserver = std::function<void(const ir::PassRecord&)>;
 
-/// The result of the rules of schedule/default for one function.
+/// The result of the rules of schedule/default for one function, or for a range of its extents.
 struct KernelSchedule {
   std::string function;
   tir::PrimFunc func;     // after scheduling
   schedule::Trace trace;  // empty: the function was not changed
   std::vector<schedule::Attempt> attempts;
+  std::vector<schedule::PlannedExtent> extents = {};  // empty: for all
 };
 
 struct Generator;
@@ -57,8 +58,13 @@ runtime::Module build(const tir::PrimFunc& func, const ir::Target& target, const
 /// Applies the rules of schedule/default to every function of `sch` without a schedule, as build does.
 std::vector<schedule::Attempt> schedule_by_rules(schedule::Schedule& sch, const ir::Target& target);
 
-/// The results of the rules for each function of `module`, which must come from build; runs the rules again.
+/// The results of the rules for each function of `module`, which must come from build, one for each of its plans;
+/// runs the rules again.
 std::vector<KernelSchedule> kernel_schedules(const runtime::Module& module);
+/// The functions of `module` after scheduling, each with all of its plans; runs the rules again.
+ir::IRModule scheduled_kernels(const runtime::Module& module);
+/// The functions of `module` that have several plans, and a line for each plan.
+std::vector<std::pair<std::string, std::string>> kernel_plans(const runtime::Module& module);
 
 /// The code of `module` as text, in a format of its target: "ll" (LLVM IR, optimised), "asm", "c"; "" selects
 /// the first of them.  Raises UserError if build did not make `module`, or for an unknown format.

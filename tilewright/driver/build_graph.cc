@@ -173,8 +173,10 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
   stage("plan memory");
   result.code.notes = notes_of(result.legalized, target, generator.needed_features);
   if (!indices.empty()) result.code.notes.push_back({"indices", indices});
-  const auto blob = [code = result.code] {
-    const std::vector<std::byte> bytes = runtime::vm::save(code);
+  // plans are noted when kernels are compiled, before anything is exported
+  const auto code = std::make_shared<runtime::vm::Executable>(result.code);
+  const auto blob = [code] {
+    const std::vector<std::byte> bytes = runtime::vm::save(*code);
     return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
   BuildOptions options{.name = "model",
@@ -186,6 +188,9 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
   std::vector<ir::PassRecord> steps;
   options.on_step = [&](const ir::PassRecord& record) { add_to(steps, record); };
   result.kernels = build(result.legalized, target, options);
+  for (const auto& [name, plans] : kernel_plans(result.kernels))
+    result.code.notes.push_back({"plans." + name, plans});
+  code->notes = result.code.notes;
   result.passes = context.records();
   result.passes.insert(result.passes.end(), steps.begin(), steps.end());
   stage("compile kernels");

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tilewright/schedule/default/default.h"
+#include "tilewright/schedule/default/extent_plans.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::driver {

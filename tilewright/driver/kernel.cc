@@ -6,7 +6,7 @@
 #include "tilewright/lower/functions/inline_calls.h"
 #include "tilewright/lower/steps/check_sizes.h"
 #include "tilewright/records/apply.h"
-#include "tilewright/schedule/default/default.h"
+#include "tilewright/schedule/default/extent_plans.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 
@@ -36,18 +36,27 @@ std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rule
   return kernels;
 }
 
-schedule::DefaultSchedule schedule_kernel(const Kernel& kernel, const Generator& generator) {
-  if (!kernel.is_left_to_rules) return {kernel.func, {}, {}};
+schedule::PlannedFunction schedule_kernel(const Kernel& kernel, const Generator& generator) {
+  if (!kernel.is_left_to_rules) return {kernel.func, {{{}, {kernel.func, {}, {}}}}};
   std::optional<schedule::Attempt> refused;
   if (kernel.record && !kernel.record->trace.empty()) {
     records::Applied applied = records::apply(*kernel.record, kernel.func);
-    if (applied.func) return {applied.func, std::move(applied.trace), {}};
+    if (applied.func) return {applied.func, {{{}, {applied.func, std::move(applied.trace), {}}}}};
     refused = {kernel.name, std::string(records::kRule), std::move(applied.reason)};
   }
-  schedule::DefaultSchedule scheduled =
-      schedule::schedule_by_rules(kernel.name, kernel.func, generator.features);
-  if (refused) scheduled.attempts.insert(scheduled.attempts.begin(), *std::move(refused));
-  return scheduled;
+  schedule::PlannedFunction planned = schedule::plan_by_rules(kernel.name, kernel.func, generator.features);
+  if (refused) {
+    std::vector<schedule::Attempt>& attempts = planned.plans[0].schedule.attempts;
+    attempts.insert(attempts.begin(), *std::move(refused));
+  }
+  return planned;
+}
+
+std::string plans_text(const schedule::PlannedFunction& planned) {
+  if (planned.plans.size() == 1) return "";
+  std::string text;
+  for (const schedule::Plan& plan : planned.plans) text += schedule::plan_text(plan.extents) + "\n";
+  return text;
 }
 
 std::optional<Hash128> cache_key(const Kernel& kernel, const Generator& generator) {

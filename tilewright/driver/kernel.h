@@ -9,7 +9,7 @@
 #include "tilewright/support/hash.h"
 
 namespace tilewright::schedule {
-struct DefaultSchedule;
+struct PlannedFunction;
 }
 
 namespace tilewright::driver {
@@ -22,6 +22,7 @@ struct Kernel {
   std::optional<records::Record> record = {};  // the fastest of them, which schedules it
   ir::IRModule lowered = {};                   // empty until it is lowered
   std::string object = {};                     // its code, if the target compiles functions one by one
+  std::string plans = {};  // a line for each (schedule/default/extent_plans.h); empty: it has one
 };
 
 /// The loop programs of `module`.  Raises UserError if two have the same name for callers.
@@ -31,9 +32,12 @@ struct Kernel {
 std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rules, bool are_checked,
                                const std::string& machine);
 
-/// The kernel scheduled by its record, else by the rules; with an empty trace if it is not left to them.  An
-/// attempt says why the record does not apply.
-schedule::DefaultSchedule schedule_kernel(const Kernel& kernel, const Generator& generator);
+/// The kernel scheduled by its record, else by the rules; one plan with an empty trace if it is not left to
+/// them.  An attempt says why the record does not apply.
+schedule::PlannedFunction schedule_kernel(const Kernel& kernel, const Generator& generator);
+
+/// The lines of Kernel::plans.
+std::string plans_text(const schedule::PlannedFunction& planned);
 
 /// The hash of everything that its object depends on; nullopt if the compiler or the generator has no ID, or
 /// if accesses are checked: source lines, which messages show then, are not hashed.

@@ -8,7 +8,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/graph/type_util.h"
 #include "tilewright/relax/memory/liveness.h"
-#include "tilewright/schedule/default/default.h"
+#include "tilewright/schedule/default/extent_plans.h"
 
 namespace tilewright::driver {
 namespace {
@@ -182,7 +182,7 @@ ir::IRModule pack_weights(ir::IRModule module, const target::Features& features)
   for (auto& [name, is_constant] : weights_of(module)) {
     const auto func = ir::ref_as<tir::PrimFuncNode>(module->find(name));
     is_constant.resize(func->params.size());  // the parameters after the arguments are outputs
-    schedule::PackedWeights packed = schedule::pack_weights(func, is_constant, features);
+    schedule::PackedWeights packed = schedule::pack_weights_of_plans(func, is_constant, features);
     if (packed.func == func) continue;
     module = ir::with_function(module, name, packed.func);
     layouts[name] = std::move(packed.layouts);

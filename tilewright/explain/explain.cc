@@ -6,6 +6,7 @@
 
 #include "tilewright/analysis/flops.h"
 #include "tilewright/driver/compiled_module.h"
+#include "tilewright/explain/plans.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/runtime/time_evaluator.h"
 #include "tilewright/support/error.h"
@@ -269,19 +270,23 @@ Explanation explain(const driver::Executable& compiled, const std::vector<runtim
   Explanation result{std::move(name), seconds, peaks, {}, std::move(profile.steps)};
   const driver::CompiledModule& module = *driver::as_compiled(compiled.kernels);
   const int64_t vector_bytes = vector_bytes_of(module);
-  std::map<std::string_view, size_t> places;
   const std::vector<driver::KernelSchedule> schedules = driver::kernel_schedules(compiled.kernels);
-  for (size_t n = 0; n < schedules.size(); ++n) places[schedules[n].function] = n;
+  const Sizes sizes = sizes_of_call(compiled.legalized, inputs);
   double total = 0;
   for (const KernelTime& time : profile.kernels) total += time.seconds;
   for (KernelTime& time : profile.kernels) {
     KernelReport& kernel = result.kernels.emplace_back();
     kernel.time = std::move(time);
     kernel.share = kernel.time.seconds / total;
-    const auto place = places.find(kernel.time.name);
-    kernel.is_packed = place == places.end();
-    if (!kernel.is_packed)
-      take_schedule(kernel, vector_bytes, schedules[place->second], module.kernels()[place->second].func);
+    const std::span<const driver::KernelSchedule> plans = plans_of(kernel.time.name, schedules);
+    kernel.is_packed = plans.empty();
+    if (kernel.is_packed) continue;
+    kernel.plan = plan_for(plans, sizes);
+    for (const driver::KernelSchedule& plan : plans) {
+      if (plans.size() > 1) kernel.plans.push_back(schedule::plan_text(plan.extents));
+    }
+    const auto plain = std::ranges::find(module.kernels(), kernel.time.name, &driver::Kernel::name);
+    take_schedule(kernel, vector_bytes, plans[kernel.plan], plain->func);
   }
   result.peaks = raised(peaks, result.kernels);
   for (KernelReport& kernel : result.kernels) judge(kernel, result.peaks, vector_bytes);

@@ -175,6 +175,9 @@ std::string row(const KernelReport& kernel, size_t place) {
 
 std::string details(const KernelReport& kernel, size_t place) {
   std::string rules;
+  for (size_t n = 0; n < kernel.plans.size(); ++n)
+    rules +=
+        fmt::format("<li>plan {}{}</li>\n", escaped(kernel.plans[n]), n == kernel.plan ? ", which ran" : "");
   for (const schedule::Attempt& attempt : kernel.attempts) {
     if (!attempt.concerns_block()) continue;
     if (attempt.rule == schedule::kAnyRule) {

@@ -52,6 +52,8 @@ Json json_of(const KernelReport& kernel) {
           {"vector_use", or_null(kernel.vector_use)},
           {"rules", attempts},
           {"trace", kernel.trace},
+          {"plans", kernel.plans},
+          {"plan", kernel.plans.empty() ? Json() : Json(kernel.plan)},
           {"next", kernel.next},
           {"gain_seconds", kernel.gain_seconds}};
 }

@@ -54,6 +54,8 @@ std::string details_of(const KernelReport& kernel) {
                         seconds_text(kernel.least_seconds), percent_text(kernel.efficiency()),
                         seconds_text(time.seconds));
   }
+  for (size_t n = 0; n < kernel.plans.size(); ++n)
+    text += fmt::format("  plan    {}{}\n", kernel.plans[n], n == kernel.plan ? ", which ran" : "");
   for (const schedule::Attempt& attempt : kernel.attempts) {
     if (!attempt.concerns_block()) continue;
     if (attempt.rule == schedule::kAnyRule) {

@@ -44,7 +44,7 @@ class PassContext {
   std::function<void(const IRModule&)> verify;       // called after each pass that changed something
   std::shared_ptr<const target::Features> features;  // features of the target machine; null: unknown
   AttrMap
-      likely_sizes;  // likely values of symbolic sizes by their names, e.g. {"n": 1}; plans are best at them
+      likely_sizes;  // likely values of symbolic sizes by their names, {"n": [1, 8]}; plans are best at them
 
   /// The module after `info` with `options`; the same object if the pass is disabled or changes nothing.
   IRModule run(const PassInfo& info, const IRModule& module, const AttrMap& options = {});

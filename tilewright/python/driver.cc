@@ -1,4 +1,5 @@
 // Bindings for building and running: libraries, executables, virtual machines, timing.
+#include "tilewright/arith/likely.h"
 #include "tilewright/driver/build_graph.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/driver/verify_passes.h"
@@ -67,6 +68,7 @@ ir::PassContext context_of(int opt_level, std::vector<std::string> disabled,
 }
 
 using frontend::onnx::FixedDims;
+using LikelySizes = std::map<std::string, std::vector<int64_t>>;
 
 ir::IRModule imported(frontend::onnx::Model model, const FixedDims& shapes) {
   frontend::onnx::fix_dims(model, shapes);
@@ -152,8 +154,12 @@ void bind_build(nb::module_& m) {
       .def_prop_ro("schedules",
                    [](const Executable& self) {
                      nb::dict schedules;
-                     for (const driver::KernelSchedule& each : driver::kernel_schedules(self.kernels))
-                       schedules[nb::str(each.function.c_str())] = each.trace;
+                     for (const driver::KernelSchedule& each : driver::kernel_schedules(self.kernels)) {
+                       const std::string extents = schedule::extents_text(each.extents);
+                       const std::string name =
+                           extents.empty() ? each.function : fmt::format("{} ({})", each.function, extents);
+                       schedules[nb::str(name.c_str())] = each.trace;
+                     }
                      return schedules;
                    })
       .def_prop_ro("plans",
@@ -203,10 +209,10 @@ void bind_build(nb::module_& m) {
       [](const GraphSource& source, const ir::Target& target, int opt_level,
          std::vector<std::string> disabled, std::vector<std::string> required, nb::handle config,
          nb::handle hooks, bool check_bounds, nb::handle records, const FixedDims& shapes,
-         const FixedDims& best_at) {
+         const LikelySizes& best_at) {
         ir::PassContext context =
             context_of(opt_level, std::move(disabled), std::move(required), config, hooks);
-        for (const auto& [name, size] : best_at) context.likely_sizes.set(name, tir::imm(size, kInt64));
+        for (const auto& [name, sizes] : best_at) context.likely_sizes.set(name, arith::likely_item(sizes));
         ir::IRModule module = module_of(source, shapes);
         const DatabaseArg database(records);
         const Unlocked unlocked;
@@ -214,7 +220,7 @@ void bind_build(nb::module_& m) {
       },
       nb::arg("source"), nb::arg("target"), nb::arg("opt_level"), nb::arg("disabled"), nb::arg("required"),
       nb::arg("config"), nb::arg("hooks").none(), nb::arg("check_bounds"), nb::arg("records").none(),
-      nb::arg("shapes") = FixedDims{}, nb::arg("best_at") = FixedDims{});
+      nb::arg("shapes") = FixedDims{}, nb::arg("best_at") = LikelySizes{});
 }
 
 void bind_timing(nb::module_& m) {

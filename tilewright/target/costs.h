@@ -143,6 +143,7 @@ struct LoopCosts {
 struct GraphCosts {
   int64_t likely_batch = 8;
   int64_t likely_picture = 224;
+  int64_t most_plans = 4;
   int64_t widest_lanes = 16;
   double layout_gain = 1.1;
   double dot_gain = 4;
@@ -176,6 +177,8 @@ struct GraphCosts {
             "ones; planned for 1, 0.982 and 0.962"},
         CostField{&C::likely_picture, "likely_picture", "pixels", "of an image's side that is not known",
                   "ImageNet's, which most networks for pictures are trained on"},
+        CostField{&C::most_plans, "most_plans", "", "of a kernel, between which it chooses by extents",
+                  "each is code of its own: ResNet-50 for 1 and 8 images has 1.29 of the code for 8"},
         CostField{&C::widest_lanes, "widest_lanes", "elements",
                   "of float32 in the widest vectors: channels and rows that fill them suit all",
                   "ShuffleNet and ultraface on a Zen 4 (passes/convert_layout.cc)"},

@@ -24,8 +24,8 @@ def from_onnx(model, shapes: dict[str, int] | None = None) -> IRModule:
     )
 
 
-def fixed_dims(shapes, argument: str = "shapes") -> dict[str, int]:
-    """The argument `shapes` of from_onnx, or another one of extents by name, checked; {} for None.
+def fixed_dims(shapes) -> dict[str, int]:
+    """The argument `shapes` of from_onnx, checked; {} for None.
 
     Raises  UserError unless it maps names to whole numbers
     """
@@ -33,13 +33,13 @@ def fixed_dims(shapes, argument: str = "shapes") -> dict[str, int]:
         return {}
     if not isinstance(shapes, dict):
         raise UserError(
-            f'{argument} is a Python {type(shapes).__name__}, expected a dict\nhelp: e.g. {{"batch": 1}}'
+            f'shapes is a Python {type(shapes).__name__}, expected a dict\nhelp: e.g. {{"batch": 1}}'
         )
     for name, extent in shapes.items():
         is_whole = hasattr(extent, "__index__") and not isinstance(extent, bool)
         if not isinstance(name, str) or not is_whole:
             raise UserError(
-                f'{argument} has {name!r}: {extent!r}, expected a name and a whole number\nhelp: e.g. {{"batch": 1}}'
+                f'shapes has {name!r}: {extent!r}, expected a name and a whole number\nhelp: e.g. {{"batch": 1}}'
             )
     return {name: int(extent) for name, extent in shapes.items()}
 

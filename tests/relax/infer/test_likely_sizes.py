@@ -77,6 +77,69 @@ def test_open_images_are_right_at_all_sizes(best_at):
         np.testing.assert_allclose(main(x).numpy(), expected, rtol=1e-4, atol=1e-5)
 
 
+PLANS = "llvm -num-cores=2"  # whose plans differ by extents: small ones leave less to share out
+
+
+@pytest.mark.parametrize("values", [[1, 8], (8, 1), [5, 127], [1, 2, 6, 7]])
+def test_several_batches_are_right_on_both_sides_of_each_boundary(values):
+    executable = tilewright.compile(network("n", 37, 51), PLANS, best_at={"n": values})
+    assert any("(n from 1)" in name for name in executable.schedules)
+    main = tilewright.VirtualMachine(executable)["main"]
+    random = np.random.default_rng(3)
+    for batch in {1, 5, 7, 127} | {value + step for value in values for step in (0, 1)}:
+        x = random.standard_normal((batch, 3, 37, 51)).astype("float32")
+        expected = run(network(batch, 37, 51), x)
+        np.testing.assert_allclose(main(x).numpy(), expected, rtol=1e-5, atol=1e-6)
+    assert main(np.zeros((0, 3, 37, 51), "float32")).numpy().shape == (0, 40, 1, 1)
+
+
+def test_several_batches_give_the_bits_of_fixed_ones():
+    main = tilewright.VirtualMachine(
+        tilewright.compile(network("n", 37, 51), f"{EXACT} -num-cores=2", best_at={"n": [1, 8]})
+    )["main"]
+    random = np.random.default_rng(1)
+    for batch in (1, 2, 5, 7, 8, 9):
+        x = random.standard_normal((batch, 3, 37, 51)).astype("float32")
+        np.testing.assert_array_equal(
+            main(x).numpy(), run(network(batch, 37, 51), x, target=f"{EXACT} -num-cores=2")
+        )
+
+
+def test_several_sizes_of_images():
+    executable = tilewright.compile(network("n", "h", 51), PLANS, best_at={"n": [1, 8], "h": [31, 224]})
+    main = tilewright.VirtualMachine(executable)["main"]
+    random = np.random.default_rng(4)
+    for batch, height in [(1, 31), (1, 32), (2, 31), (8, 32), (5, 7), (1, 127), (9, 1)]:
+        x = random.standard_normal((batch, 3, height, 51)).astype("float32")
+        expected = run(network(batch, height, 51), x)
+        np.testing.assert_allclose(main(x).numpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_an_open_sequence_has_plans_of_its_lengths():
+    module = tilewright.script.parse("""
+@R.function
+def main(x: R.Tensor(("s", 129), "float32"), w: R.Tensor((129, 200), "float32")):
+    with R.dataflow():
+        y = R.nn.softmax(R.nn.relu(R.matmul(x, w)))
+        R.output(y)
+    return y
+""")
+    main = tilewright.VirtualMachine(tilewright.compile(module, PLANS, best_at={"s": [1, 127]}))["main"]
+    random = np.random.default_rng(5)
+    w = random.standard_normal((129, 200)).astype("float32") / 8
+    for length in (1, 2, 5, 7, 127, 128):
+        x = random.standard_normal((length, 129)).astype("float32")
+        y = np.exp(np.maximum(x @ w, 0))
+        np.testing.assert_allclose(main(x, w).numpy(), y / y.sum(1, keepdims=True), rtol=1e-4, atol=1e-6)
+
+
+def test_one_number_in_a_list_is_that_number():
+    def text(best_at):
+        return tilewright.compile(network("n", "h", 48), best_at=best_at).legalized.script()
+
+    assert text({"n": [4], "h": (96,)}) == text({"n": 4, "h": 96})
+
+
 def test_kernels_have_the_sizes_of_their_images():
     executable = tilewright.compile(network("n", "h", 48), best_at={"h": 96})
     found = {
@@ -112,13 +175,33 @@ def refused(**options):
     return str(error.value)
 
 
+@pytest.mark.parametrize("value", [1.5, True, "8", [1, 2.5], [[1]], None, 2**63, {1, 8}])
+def test_no_numbers(value):
+    assert re.sub("^error: ", "", refused(best_at={"n": value})) == (
+        f"best_at has 'n': {value!r}, expected a name and a whole number or a list of them\n"
+        'help: e.g. {"batch": 8} or {"batch": [1, 8]}'
+    )
+
+
+def test_no_names():
+    for best_at, text in (([1], "best_at is a Python list, expected a dict"), ({3: 1}, None)):
+        assert re.sub("^error: ", "", refused(best_at=best_at)) == (
+            (text or "best_at has 3: 1, expected a name and a whole number or a list of them")
+            + '\nhelp: e.g. {"batch": 8} or {"batch": [1, 8]}'
+        )
+
+
 def test_names_and_numbers_that_there_are_not():
     assert refused(best_at={"batch": 1}) == (
         'error: best_at has "batch", which is no open dimension of the inputs\nhelp: open are h, n'
     )
     assert refused(best_at={"n": 0}) == 'error: best_at has 0 for "n", expected at least 1'
-    assert re.sub("^error: ", "", refused(best_at={"n": 1.5})) == (
-        "best_at has 'n': 1.5, expected a name and a whole number\nhelp: e.g. {\"batch\": 1}"
+    assert refused(best_at={"n": [8, -1]}) == 'error: best_at has -1 for "n", expected at least 1'
+    assert refused(best_at={"n": []}) == 'error: best_at has no extent for "n", expected at least one'
+    assert refused(best_at={"n": [1, 8, 1]}) == 'error: best_at has 1 for "n" twice'
+    assert refused(best_at={"n": [1, 8, 64], "h": (32, 64)}) == (
+        'error: best_at has 2 extents for "h" and 3 extents for "n", for which a kernel would have 6 plans, more than 4\n'
+        "help: name those extents alone that most calls have"
     )
     with pytest.raises(UserError) as error:
         tilewright.compile(network(1, 32, 48), best_at={"n": 1})

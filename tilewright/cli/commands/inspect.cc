@@ -87,10 +87,7 @@ constexpr Stage kStages[] = {
      }},
     {"schedule", "the loop programs after their schedules", true,
      [](const ir::IRModule&, const driver::Executable* compiled, const std::string& function) {
-       ir::IRModule scheduled = ir::IRModuleNode::make();
-       for (const driver::KernelSchedule& kernel : driver::kernel_schedules(compiled->kernels))
-         scheduled = ir::with_function(scheduled, kernel.function, kernel.func);
-       return script_of(scheduled, function, is_loop_program);
+       return script_of(driver::scheduled_kernels(compiled->kernels), function, is_loop_program);
      }},
     {"lowered", "the flat loops that code is made of", true,
      [](const ir::IRModule&, const driver::Executable* compiled, const std::string& function) {
@@ -141,7 +138,10 @@ std::string stage_text(const Options& options) {
 // ---- schedules
 
 std::string text_of(const driver::KernelSchedule& kernel) {
-  std::string text = fmt::format("# {}\n{}", kernel.function, kernel.trace.str());
+  std::string text =
+      fmt::format("# {}{}\n{}", kernel.function,
+                  kernel.extents.empty() ? "" : fmt::format(", {}", schedule::plan_text(kernel.extents)),
+                  kernel.trace.str());
   if (!text.ends_with("\n")) text += "\n";
   for (const schedule::Attempt& each : kernel.attempts) {
     if (!each.is_applied() && each.concerns_block())
@@ -159,9 +159,11 @@ Json schedule_json(const driver::KernelSchedule& kernel) {
                             {"reason", each.reason->text},
                             {"kind", name_of(each.reason->kind)}});
   }
-  return {{"kernel", kernel.function},
-          {"trace", Json::parse(kernel.trace.save_json())},
-          {"rejections", rejections}};
+  Json all = {{"kernel", kernel.function},
+              {"trace", Json::parse(kernel.trace.save_json())},
+              {"rejections", rejections}};
+  if (!kernel.extents.empty()) all["plan"] = schedule::plan_text(kernel.extents);
+  return all;
 }
 
 std::string schedules_text(const Options& options) {

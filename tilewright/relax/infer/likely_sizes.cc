@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 
 #include "tilewright/arith/likely.h"
@@ -17,6 +18,33 @@ namespace tilewright::relax {
 using target::kGraphCosts;
 
 namespace {
+
+// The likely values of size `name`, ascending.  Raises UserError unless they are at least one number, each once and
+// at least 1.
+std::vector<int64_t> checked_values(const std::string& name, std::vector<int64_t> values) {
+  if (values.empty()) throw UserError("best_at has no extent for \"{}\", expected at least one", name);
+  std::sort(values.begin(), values.end());
+  if (values.front() < 1)
+    throw UserError("best_at has {} for \"{}\", expected at least 1", values.front(), name);
+  const auto same = std::adjacent_find(values.begin(), values.end());
+  if (same != values.end()) throw UserError("best_at has {} for \"{}\" twice", *same, name);
+  return values;
+}
+
+// Raises UserError if a kernel that has all sizes of `given` would have too many plans.
+void check_number(const ir::AttrMap& given) {
+  double num_plans = 1;
+  std::vector<std::string> texts;
+  for (const auto& [name, value] : given) {
+    const size_t count = arith::likely_values(given, name).size();
+    num_plans *= static_cast<double>(count);
+    if (count > 1) texts.push_back(fmt::format("{} extents for \"{}\"", count, name));
+  }
+  if (num_plans > static_cast<double>(kGraphCosts.most_plans))
+    throw UserError("best_at has {}, for which a kernel would have {} plans, more than {}",
+                    fmt::join(texts, " and "), num_plans, kGraphCosts.most_plans)
+        .help("name those extents alone that most calls have");
+}
 
 // Raises UserError unless each of `given` is a size of a parameter of `module` that is known only at run time.
 void check_names(const IRModule& module, const ir::AttrMap& given) {
@@ -35,8 +63,6 @@ void check_names(const IRModule& module, const ir::AttrMap& given) {
     if (!open.contains(name))
       throw UserError("best_at has \"{}\", which is no open dimension of the inputs", name)
           .help("{}", open.empty() ? "all are fixed" : fmt::format("open are {}", fmt::join(open, ", ")));
-    if (given.get_int(name, 0) < 1)
-      throw UserError("best_at has {} for \"{}\", expected at least 1", given.get_int(name, 0), name);
   }
 }
 
@@ -44,6 +70,10 @@ void check_names(const IRModule& module, const ir::AttrMap& given) {
 
 ir::AttrMap likely_sizes(const IRModule& module, ir::AttrMap given) {
   check_names(module, given);
+  const ir::AttrMap unsorted = given;
+  for (const auto& [name, value] : unsorted)
+    given.set(name, arith::likely_item(checked_values(name, arith::likely_values(unsorted, name))));
+  check_number(given);
   const auto note = [&](const PrimExpr& extent, int64_t likely) {
     const auto* var = extent.as<tir::VarNode>();
     if (var && !given.contains(var->name_hint)) given.set(var->name_hint, tir::imm(likely, kInt64));

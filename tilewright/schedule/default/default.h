@@ -51,6 +51,7 @@ struct PanelLayout {
   int64_t group = 1;
   size_t grouped = 0;  // dimension k
   size_t outside = 0;  // how many of the first dimensions stay before the panels
+  bool operator==(const PanelLayout&) const = default;
 };
 
 /// A function some of whose parameters have another layout.
