@@ -32,13 +32,16 @@ def guarded(array, at_end):
     return copy
 
 
-def check(tensors, reference, targets=TARGETS, threads=(1,), shapes=None, inputs=None):
+def check(tensors, reference, targets=TARGETS, threads=(1,), shapes=None, inputs=None, attrs=None):
     """Compiles the program of `tensors`, inputs before the one output, and compares it with `reference` on arrays.
 
     shapes  of the arrays, where those of the tensors are symbolic
     inputs  the arrays themselves; default small whole numbers
+    attrs   of the program
     """
     func = te.create_prim_func(tensors)
+    for name, value in (attrs or {}).items():
+        func = func.with_attr(name, value)
     random = np.random.default_rng(0)
     if shapes is None:
         shapes = [[int(extent) for extent in tensor.shape] for tensor in tensors]

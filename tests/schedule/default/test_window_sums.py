@@ -1,5 +1,7 @@
 """Windows that sum over no channels (depthwise convolutions, pools) read padding where it is needed, without a copy."""
 
+import re
+
 import numpy as np
 import pytest
 from schedule_checking import check
@@ -167,6 +169,38 @@ def test_a_batch_of_unknown_size():
 
     assert "compute_inline" in steps_of([x, y])
     check([x, y], reference, shapes=[(3, 5, 17, 33), (3, 5, 17, 33)])
+
+
+def factors_of(steps):
+    return re.findall(r"factors=\[None, (\d+)", steps)
+
+
+def steps_at_likely_sizes(tensors):
+    func = te.create_prim_func(tensors).with_attr("likely_sizes", {"h": 56, "w": 56})
+    module = tilewright.IRModule({"main": func})
+    return str(tilewright.schedule.by_rules(module, "llvm -mcpu=skylake-avx512").trace)
+
+
+@pytest.mark.parametrize("program", [depthwise, max_pool])
+def test_open_pictures_have_the_tiles_of_likely_ones(program):
+    height, width = tir.Var("h", "int64"), tir.Var("w", "int64")
+    for stride in (1, 2):
+        steps = steps_at_likely_sizes(program(height, width, 64, 3, stride, 1)[0])
+        fixed = steps_of(program(56, 56, 64, 3, stride, 1)[0])
+        assert ("compute_inline" in steps) == ("compute_inline" in fixed), steps
+        assert factors_of(steps) == factors_of(fixed), steps
+
+
+@pytest.mark.parametrize("width", [1, 5, 13, 31])
+@pytest.mark.parametrize(("kernel", "stride", "channels"), [(3, 1, 16), (3, 2, 34), (5, 2, 16), (3, 1, 127)])
+@pytest.mark.parametrize("program", [depthwise, max_pool])
+def test_open_pictures_of_any_size(program, width, kernel, stride, channels):
+    """Whole tiles, and smaller ones for what is left."""
+    height, pad = 7, kernel // 2
+    tensors, _ = program(tir.Var("h", "int64"), tir.Var("w", "int64"), channels, kernel, stride, pad)
+    fixed, reference = program(height, width, channels, kernel, stride, pad)
+    shapes = [[int(extent) for extent in tensor.shape] for tensor in fixed]
+    check(tensors, reference, shapes=shapes, attrs={"likely_sizes": {"h": 56, "w": 56}})
 
 
 def test_large_on_two_threads():

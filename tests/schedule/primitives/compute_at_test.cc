@@ -79,6 +79,51 @@ TEST(ComputeAt, HaloReadBackIsRefusedTheOtherWay) {
   )");
 }
 
+// The reader's guard is of vectors, the producer's of numbers: no iteration has to write beyond the end of B.
+TEST(ComputeAt, IterationsOfAFusedLoopWriteWhatTheyReadUpToTheEnd) {
+  check_schedule(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((4, 40), "float32"), C: T.Buffer((4, 40), "float32")):
+        B = T.alloc_buffer((4, 40))
+        for i, j in T.grid(4, 40):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * T.float32(2)
+        for i, j in T.grid(4, 40):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vi, vj] + T.float32(1)
+  )",
+      [](Schedule& sch) {
+        const auto [i, j] = sch.call("get_loops", "C").loops<2>();
+        const auto [j0, j1, j2] = sch.call("split", j, Factors{None{}, 3, 4}).loops<3>();
+        const auto [i0, i1] = sch.call("split", i, Factors{None{}, 2}).loops<2>();
+        sch.call("reorder", std::vector<LoopRef>{j0, i0, i1, j1, j2});
+        const LoopRef tiles = sch.call("fuse", std::vector<LoopRef>{j0, i0}).loop();
+        sch.call("parallel", tiles);
+        sch.call("compute_at", "B", tiles);
+      },
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((4, 40), "float32"), C: T.Buffer((4, 40), "float32")):
+        B = T.alloc_buffer((4, 40))
+        for j_0_i_0_fused in T.parallel(8):
+            for ax0, ax1 in T.grid(2, 12):
+                with T.block("B"):
+                    vi = T.axis.spatial(4, j_0_i_0_fused % 2 * 2 + ax0)
+                    vj = T.axis.spatial(40, j_0_i_0_fused // 2 * 12 + ax1)
+                    T.where(j_0_i_0_fused // 2 * 12 + ax1 < 40)
+                    B[vi, vj] = A[vi, vj] * T.float32(2)
+            for i_1, j_1, j_2 in T.grid(2, 3, 4):
+                with T.block("C"):
+                    vi = T.axis.spatial(4, j_0_i_0_fused % 2 * 2 + i_1)
+                    vj = T.axis.spatial(40, j_0_i_0_fused // 2 * 12 + j_1 * 4 + j_2)
+                    T.where(j_0_i_0_fused // 2 * 3 + j_1 < 10)
+                    C[vi, vj] = B[vi, vj] + T.float32(1)
+  )");
+}
+
 TEST(ComputeAt, OutputIsRefused) {
   check_refused(
       kBlur, [](Schedule& sch) { sch.call("compute_at", "C", sch.call("get_loops", "B").loops()[0]); }, R"(

@@ -8,6 +8,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/common/free_vars.h"
 #include "tilewright/lower/common/num_nodes.h"
+#include "tilewright/lower/common/smaller_tiles.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/fresh.h"
 #include "tilewright/tir/uses.h"
@@ -18,6 +19,7 @@ namespace {
 // A guard, and the condition under which it holds in all iterations of the loops inside.
 struct Guard {
   PrimExpr condition, whole;
+  const VarNode* row = nullptr;  // the variable of the only loop that it depends on, if that is unrolled
 };
 
 class GuardsOfTile {
@@ -31,14 +33,30 @@ class GuardsOfTile {
   }
   const std::vector<Guard>& guards() const { return guards_; }
 
+  /// The rows of the tile if all guards are of them.
+  std::optional<TileRows> rows() const {
+    TileRows rows;
+    for (const Guard& guard : guards_) {
+      int64_t count;
+      if (!guard.row || !as_const_int(tile_.at(guard.row)->extent, &count)) return std::nullopt;
+      if (!rows.row) rows.row = guard.row, rows.count = count, rows.condition = guard.condition;
+      const PrimExpr renamed = ir::substitute(guard.condition, {{guard.row, Var(rows.row)}});
+      if (count != rows.count || !ir::structural_equal(renamed, rows.condition)) return std::nullopt;
+      rows.vars.push_back(guard.row);
+    }
+    return rows.row && rows.count > 1 && are_stores_guarded() ? std::optional(rows) : std::nullopt;
+  }
+
  private:
   void take(const ForNode* inner) {
     int64_t min, extent;
     const bool is_written_out =
         inner->for_kind == ForKind::kUnrolled || inner->for_kind == ForKind::kVectorized;
     if (is_written_out && as_const_int(inner->min, &min) && as_const_int(inner->extent, &extent) &&
-        extent > 0)
+        extent > 0) {
       tile_.emplace(inner->loop_var.get(), make_range(inner->min, inner->extent));
+      if (inner->for_kind == ForKind::kUnrolled && min == 0) unrolled_.insert(inner->loop_var.get());
+    }
   }
 
   void add(const PrimExpr& condition) {
@@ -56,7 +74,23 @@ class GuardsOfTile {
         condition, [&](const FloorDivNode* node) { is_free &= cannot_be_zero(node->b); },
         [&](const FloorModNode* node) { is_free &= cannot_be_zero(node->b); });
     if (!is_ours || !is_free || tile.empty() || is_known(condition)) return;
-    if (const PrimExpr whole = whole_condition(condition, tile)) guards_.push_back({condition, whole});
+    const bool is_of_row = tile.size() == 1 && unrolled_.contains(tile[0]);
+    if (const PrimExpr whole = whole_condition(condition, tile))
+      guards_.push_back({condition, whole, is_of_row ? tile[0] : nullptr});
+  }
+
+  // True if nothing is stored for rows that are not there.
+  bool are_stores_guarded() const {
+    bool are_guarded = true;
+    walk(
+        loop_->body, [&](const BufferStoreNode*) { are_guarded = false; },
+        [&](const IfThenElseNode* branch) {
+          const std::vector<PrimExpr> conditions = arith::conjuncts(branch->condition);
+          const bool is_guard = std::any_of(conditions.begin(), conditions.end(),
+                                            [&](const PrimExpr& condition) { return is_known(condition); });
+          return !is_guard || branch->else_case;
+        });
+    return are_guarded;
   }
 
   // True if `divisor` is a constant, or a product of factors of the loop's extent: no iteration runs if one is 0.
@@ -102,6 +136,7 @@ class GuardsOfTile {
   const For& loop_;
   std::unordered_set<const VarNode*> outside_;      // variables that the body uses and does not define
   std::unordered_map<const VarNode*, Range> tile_;  // of loops that are written out or vectors
+  std::unordered_set<const VarNode*> unrolled_;     // those of them that are written out from 0 on
   std::vector<Guard> guards_;
 };
 
@@ -136,8 +171,10 @@ For branch_on_whole_tiles(const For& loop) {
     is_whole = logical_and(is_whole, guard.whole);
   }
   const Stmt whole = without_guards(loop->body, found.guards());
+  const std::optional<TileRows> rows = found.rows();
+  const std::optional<Stmt> smaller = rows ? in_smaller_tiles(whole, *rows) : std::nullopt;
   return with(loop, [&](ForNode& changed) {
-    changed.body = IfThenElseNode::make(is_whole, whole, fresh_copy(loop->body));
+    changed.body = IfThenElseNode::make(is_whole, whole, smaller ? *smaller : fresh_copy(loop->body));
   });
 }
 

@@ -11,7 +11,8 @@ using namespace tir;
 ///         if io * 4 + 3 < n: for k in range(8): for ii in unroll(4): f(io, k, ii)
 ///         else:              for k in range(8): for ii in unroll(4): if io * 4 + ii < n: f(io, k, ii)
 /// Guards are conjuncts of `if` conditions that depend on the loop's variable, on loops inside that are written out
-/// or vectors, and on nothing else that is defined inside.
+/// or vectors, and on nothing else that is defined inside.  Where rows have other conditions as well, the tile at the
+/// edge is smaller ones that are whole (smaller_tiles.h).
 For branch_on_whole_tiles(const For& loop);
 
 }  // namespace tilewright::lower

@@ -8,7 +8,8 @@
 //   for f in range(32): for j in unroll(8): if f % 16 * 8 + j < 127: g(f, j)
 //   ->  for f in range(32): q = f % 16; if q < 15: ... else: ...
 // Loops over tiles of rows whose number is open are split by common/open_rows.h; where it does not know how rows
-// are read, a branch inside tells whole tiles from others (common/whole_tiles.h).
+// are read, a branch inside tells whole tiles from others (common/whole_tiles.h), which are made of smaller ones
+// where rows have other conditions, as of padding (common/smaller_tiles.h).
 #include <unordered_set>
 
 #include "tilewright/arith/int_set.h"

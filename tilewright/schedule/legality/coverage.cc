@@ -82,8 +82,10 @@ bool is_covered_by_earlier(const State& state, const Access& read, NodeId inside
     const NodeId around = common_ancestor(state, write.block, read.block);
     arith::Analyzer analyzer;
     bind_loops_above(state, read.block, analyzer);
-    if (surely_writes(state, write.block, read.buffer, relaxed(state, read, around, analyzer), around,
-                      runs_where(state, read.block, around)))
+    const arith::IntervalRegion needed =
+        arith::intersect(relaxed(state, read, around, analyzer),
+                         arith::to_intervals(full_region(read.buffer)->region), analyzer);
+    if (surely_writes(state, write.block, read.buffer, needed, around, runs_where(state, read.block, around)))
       return true;
   }
   return false;

@@ -69,7 +69,7 @@ bool needs_loops(const BlockShape& sum, const SumPlan& plan,
 bool is_padding_of_windows(const BlockShape& padding, const BlockShape& sum, const Features& features) {
   if (!is_padding(padding)) return false;
   const OrReason<SumPlan> plan = plan_sum(sum, features);
-  if (!plan || !plan->unrolled || !plan->row || sum.extent(*plan->row) == 0) return false;
+  if (!plan || !plan->unrolled || !plan->row || sum.likely_extent(*plan->row, 0) == 0) return false;
   const bool fills_vectors = sum.extent(plan->column) >= plan->tile.lanes;
   const Var& column = sum.block->iter_vars[plan->column]->var;
   const bool has_whole_vectors = std::all_of(sum.loads.begin(), sum.loads.end(), [&](const auto* load) {
