@@ -8,6 +8,7 @@ from .errors import UserError
 from .ir.module import IRModule, unwrapped
 from .schedule import Schedule, Trace, by_rules
 from .target import Target
+from .tir import IntImm
 
 Record = _core.Record
 _current: ContextVar = ContextVar("tilewright.tune.database", default=None)
@@ -172,6 +173,14 @@ class Task:
         name = _core.record_function
         return IRModule({name: self.func.with_attr("global_symbol", name)})
 
+    @property
+    def is_measurable(self) -> bool:
+        """True if all extents of its parameters are known."""
+        return all(
+            buffer is not None and all(isinstance(extent, IntImm | int) for extent in buffer.shape)
+            for buffer in self.func.buffers
+        )
+
     def __repr__(self) -> str:
         return f"Task({self.name!r}, target={str(self.target)!r}, weight={self.weight})"
 
@@ -186,11 +195,11 @@ def tasks_of(mod, target="llvm", *, exactly_one: bool = False) -> list[Task]:
     mod = mod if isinstance(mod, IRModule) else IRModule.from_expr(mod)
     target = Target(target)
     tasks: dict = {}
-    for name, func, key in _core.tuning_tasks(unwrapped(mod), target):
+    for name, func, key, num_calls in _core.tuning_tasks(unwrapped(mod), target):
         if key in tasks:
-            tasks[key].weight += 1
+            tasks[key].weight += num_calls
         else:
-            tasks[key] = Task(name, func, key, target)
+            tasks[key] = Task(name, func, key, target, num_calls)
     if exactly_one and len(tasks) != 1:
         raise UserError(
             f"the module has {len(tasks)} different loop programs, expected one\n"

@@ -46,6 +46,8 @@ CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char*
                                  "extents of open dimensions that schedules are chosen for, e.g. batch=8, "
                                  "or batch=1,8, between which kernels choose; "
                                  "default: 8 pictures of 224 x 224, others without a preference");
+  flags.database = app.add_option("--db", options.database,
+                                  "a file of tuning records, whose schedules kernels take; default: none");
   flags.check_bounds =
       app.add_flag("--check-bounds", options.check_bounds,
                    "check at run time each memory access that is not proved to be in bounds; slow");
@@ -58,7 +60,7 @@ CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char*
 void require_onnx_for(const CompileFlags& flags, const ModelOptions& options) {
   if (!is_library(options.path)) return;
   for (const CLI::Option* option : {flags.target, flags.opt_level, flags.precision, flags.weights, flags.fix,
-                                    flags.best_at, flags.check_bounds}) {
+                                    flags.best_at, flags.database, flags.check_bounds}) {
     if (option->count() > 0)
       throw UserError("{} does not apply to \"{}\", which is compiled already", option->get_name(),
                       options.path)

@@ -8,6 +8,7 @@
 #include "tilewright/cli/signature.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/frontend/onnx/import.h"
+#include "tilewright/records/sqlite_database.h"
 #include "tilewright/support/error.h"
 #include "tilewright/target/target.h"
 #include "tilewright/tir/builder.h"
@@ -53,9 +54,16 @@ driver::Executable compile(ir::IRModule module, const ModelOptions& options, Pro
   context.config.set("quantize_weights.dtype", tir::string_imm(options.weights));
   for (const auto& [name, sizes] : parse_size_lists("--best-at", options.best_at))
     context.likely_sizes.set(name, arith::likely_item(sizes));
+  std::optional<records::SqliteDatabase> database;
+  if (!options.database.empty()) {
+    if (!std::filesystem::exists(options.database))
+      throw UserError("there is no file \"{}\"", options.database).help("`tilewright tune` makes it");
+    database.emplace(options.database);
+  }
   return driver::build_graph(
       std::move(module), target::parse_target(options.target), context,
-      [&](const driver::StageTime& time) { progress(time); }, options.check_bounds);
+      [&](const driver::StageTime& time) { progress(time); }, options.check_bounds,
+      database ? &*database : nullptr);
 }
 
 const runtime::vm::BytecodeFunction& Model::main() const {

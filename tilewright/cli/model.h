@@ -19,6 +19,7 @@ struct ModelOptions {
   bool check_bounds = false;
   std::vector<std::string> fixed_dims;  // "batch=1"
   std::vector<std::string> best_at;     // "batch=1,8"
+  std::string database;                 // a file of tuning records; empty: none
   int num_threads = 0;                  // 0: all CPUs
   bool is_quiet = false;
 };

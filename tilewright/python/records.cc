@@ -6,11 +6,13 @@
 #include "tilewright/c_api.h"
 #include "tilewright/driver/kernel.h"
 #include "tilewright/ir/services.h"
+#include "tilewright/ir/walk.h"
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
 #include "tilewright/python/locks.h"
 #include "tilewright/records/apply.h"
 #include "tilewright/records/sqlite_database.h"
+#include "tilewright/relax/graph/relax.h"
 
 namespace nb = nanobind;
 
@@ -112,13 +114,22 @@ DatabaseArg::~DatabaseArg() = default;
 void bind_records(nb::module_& m) {
   bind_record(m);
   bind_database(m);
-  // [(name, function, key)] of the loop programs of a module
+  // [(name, function, key, number of calls in graph functions, at least 1)] of the loop programs of a module
   m.def("tuning_tasks", [](const ir::IRModule& module, const ir::Target& target) {
     const driver::Generator generator = driver::make_generator(target);
+    std::map<std::string, int64_t> num_calls;
+    for (const ir::BaseFunc& func : module->functions) {
+      if (!ir::is<relax::FunctionNode>(func)) continue;
+      ir::walk(func, [&](const ir::GlobalVarNode* var) {
+        const auto callee = ir::ref_as<tir::PrimFuncNode>(module->find(var->name_hint));
+        if (callee) ++num_calls[callee->attrs.get_string("global_symbol", var->name_hint)];
+      });
+    }
     nb::list found;
     for (const driver::Kernel& kernel :
          driver::kernels_of(module, true, false, records::machine_key(target->kind_name, generator.features)))
-      found.append(nb::make_tuple(kernel.name, kernel.func, kernel.key));
+      found.append(
+          nb::make_tuple(kernel.name, kernel.func, kernel.key, std::max<int64_t>(1, num_calls[kernel.name])));
     return found;
   });
   m.attr("record_function") = records::kFunction;

@@ -4,7 +4,8 @@ from .._guard import guard_module
 from ..records import Database, OrderedUnionDatabase, Record, RecordFile, Task, UnionDatabase, tasks_of
 from .measure import MeasureOptions
 from .space import DefaultSpace, ScheduleFn, SpaceGenerator
-from .tuner import TaskResult, best_schedule, tune
+from .task_tuner import TaskResult
+from .tuner import compare, tune, tune_model, tune_tasks
 
 __all__ = [
     "Database",
@@ -18,8 +19,10 @@ __all__ = [
     "Task",
     "TaskResult",
     "UnionDatabase",
-    "best_schedule",
+    "compare",
     "tasks_of",
     "tune",
+    "tune_model",
+    "tune_tasks",
 ]
 guard_module(__name__, globals(), __all__)

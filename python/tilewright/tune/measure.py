@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .. import _core
-from ..errors import Error
+from ..errors import Error, UserError
 from ..ir import load_json, save_json
 from ..schedule import Schedule, Trace, by_rules
 from ..target import Target
@@ -85,101 +85,97 @@ def _caught(function, *args):
         return None, str(error).splitlines()[0].removeprefix("error: ")
 
 
-def parameter_shapes(func) -> list[tuple[tuple, str]]:
-    """(extents, dtype) of each parameter.
+def parameter_shapes(task) -> list[tuple[tuple, str]]:
+    """(extents, dtype) of each parameter of a task.
 
     Raises UserError if an extent is not known, or a parameter is no buffer.
     """
-    from ..errors import UserError
-    from ..tir import IntImm
-
-    shapes = []
-    for buffer in func.buffers:
-        if buffer is None or not all(isinstance(extent, IntImm | int) for extent in buffer.shape):
-            raise UserError(
-                "a kernel with open extents, or with parameters that are no buffers, cannot be measured\n"
-                "help: fix its extents, e.g. by compile(..., shapes={...})"
-            )
-        shapes.append((tuple(int(extent) for extent in buffer.shape), str(buffer.dtype)))
-    return shapes
+    if not task.is_measurable:
+        raise UserError(
+            "a kernel with open extents, or with parameters that are no buffers, cannot be measured\n"
+            "help: fix its extents, e.g. by compile(..., shapes={...})"
+        )
+    return [
+        (tuple(int(extent) for extent in buffer.shape), str(buffer.dtype)) for buffer in task.func.buffers
+    ]
 
 
-class Measurer:
-    """Builds and measures candidates of one task.
+class Executors:
+    """Where candidates are built and measured.
 
-    executor          compiles: any concurrent.futures.Executor; default: threads of this process
-    measure_executor  measures; default: one candidate at a time on this machine
+    compiles  any concurrent.futures.Executor; default: threads of this process
+    measures  the same; default: one candidate at a time on this machine
+    options   how candidates are measured; default MeasureOptions()
     """
 
-    def __init__(
-        self, executor: Executor | None = None, measure_executor: Executor | None = None, options=None
-    ):
+    def __init__(self, compiles: Executor | None = None, measures: Executor | None = None, options=None):
         self.options = options or MeasureOptions()
         self._own: list[Executor] = []
-        self._compile = executor or self._make_own(_core.num_threads())
-        self._measure = measure_executor or self._make_own(1)
+        self.compiles = compiles or self._make_own(_core.num_threads())
+        self.measures = measures or self._make_own(1)
 
     def _make_own(self, workers: int) -> Executor:
         made = ThreadPoolExecutor(workers)
         self._own.append(made)
         return made
 
-    def close(self) -> None:
-        """Ends what this object started."""
-        for each in self._own:
-            each.shutdown(cancel_futures=True)
-
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.close()
+        for each in self._own:
+            each.shutdown(cancel_futures=True)
 
-    def prepare(self, task):
-        """Builds the default schedule, beside which candidates are measured.
 
-        Raises UserError or Unsupported if it cannot be built.
-        """
+class Measurer:
+    """Builds and measures candidates of one task.
+
+    Raises UserError or Unsupported if the default schedule cannot be built, and UserError for open extents
+    """
+
+    def __init__(self, task, executors: Executors):
+        self._executors = executors
+        self.options = executors.options
+        self._shapes = parameter_shapes(task)
         self._program = save_json(task.module)
         self._target = str(task.target)
-        self._shapes = parameter_shapes(task.func)
-        self._baseline = (
-            f"{task.key.program}",
-            self._compile.submit(build_candidate, self._program, None, self._target).result(),
-        )
+        build = executors.compiles.submit(build_candidate, self._program, None, self._target)
+        self._baseline = (f"{task.key.program} {task.key.machine}", build.result())
 
-    def measure_baseline(self) -> dict:
-        """Times of the default schedule."""
-        result, reason = self._measure.submit(
-            _caught, measure_candidate, self._baseline[1], None, self._shapes, self.options
-        ).result()
-        return {"failure": reason} if reason else result
+    def measure_default(self) -> dict:
+        """Times of the default schedule, as measure has them."""
+        job = (_caught, measure_candidate, self._baseline[1], None, self._shapes, self.options)
+        return self._result(0, self._executors.measures.submit(*job))[1]
 
     def measure(self, traces: list[str], rounds: int | None = None):
-        """Yields (n, {"seconds", "baseline"} or {"failure"}) for each trace as soon as it is known.
+        """Yields (n, {"seconds", "baseline", "has_same_bits"} or {"failure"}) for each trace as soon as it is known.
 
         rounds  instead of the options' number
         """
         options = self.options if rounds is None else replace(self.options, rounds=rounds)
         builds = [
-            self._compile.submit(_caught, build_candidate, self._program, trace, self._target)
+            self._executors.compiles.submit(_caught, build_candidate, self._program, trace, self._target)
             for trace in traces
         ]
         running = []
-        for n, build in enumerate(builds):
-            try:
-                code, reason = build.result()
-            except Exception as error:  # of the executor, e.g. a worker that was killed
-                code, reason = None, f"the build was lost: {error}"
-            if reason:
-                yield n, {"failure": reason}
-                continue
-            job = (_caught, measure_candidate, code, self._baseline, self._shapes, options)
-            running.append((n, self._measure.submit(*job)))
-            while len(running) > 1:
-                yield self._result(*running.pop(0))
-        for each in running:
-            yield self._result(*each)
+        try:
+            for n, build in enumerate(builds):
+                try:
+                    code, reason = build.result()
+                except Exception as error:  # of the executor, e.g. a worker that was killed
+                    code, reason = None, f"the build was lost: {error}"
+                if reason:
+                    yield n, {"failure": reason}
+                    continue
+                job = (_caught, measure_candidate, code, self._baseline, self._shapes, options)
+                running.append((n, self._executors.measures.submit(*job)))
+                while len(running) > 1:
+                    yield self._result(*running.pop(0))
+            for each in running:
+                yield self._result(*each)
+        finally:  # of an iteration that was interrupted
+            for future in (*builds, *(future for _, future in running)):
+                future.cancel()
 
     def _result(self, n: int, future):
         try:

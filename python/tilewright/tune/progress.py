@@ -74,6 +74,11 @@ class Progress:
         elif not self._quiet and self._last:
             print(table_text(self._last), file=sys.stderr)
 
+    def note(self, text: str) -> None:
+        """Shows a line of text."""
+        if not self._quiet:
+            print(text, file=sys.stderr)
+
     def show(self, results: list) -> None:
         """Shows the state of `results`, TaskResults."""
         self._last = results

@@ -1,0 +1,86 @@
+"""The program behind `tilewright tune`."""
+
+import argparse
+import re
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+from ..errors import Error, UserError
+from ..records import RecordFile
+from .measure import MeasureOptions
+from .tuner import tune_model
+
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+
+def seconds_of(text: str) -> float:
+    """The seconds of "90s", "10m", "2h" or "90".
+
+    Raises UserError for other texts
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
+    if not found:
+        raise UserError(f'--time-limit is "{text}", expected e.g. 90s, 10m or 2h')
+    return float(found[1]) * _SECONDS[found[2] or "s"]
+
+
+def dims_of(words: list[str]) -> dict[str, int]:
+    """{"batch": 1} of ["batch=1"].
+
+    Raises UserError for other texts
+    """
+    dims = {}
+    for word in words:
+        name, equals, number = word.rpartition("=")
+        if not equals or not number.isdigit():
+            raise UserError(f'--fix is "{word}", expected a name and a number, e.g. batch=1')
+        dims[name] = int(number)
+    return dims
+
+
+def _parse(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="tilewright tune")
+    parser.add_argument("model")
+    for name in ("--target", "--db", "--only", "--time-limit"):
+        parser.add_argument(name)
+    for name in ("--trials", "--seed", "--workers", "--threads"):
+        parser.add_argument(name, type=int)
+    parser.add_argument("--fix", action="append", default=[])
+    parser.add_argument("--quiet", action="store_true")
+    parser.add_argument("--allow-reassociation", action="store_true")
+    return parser.parse_args(words)
+
+
+def _tune(asked: argparse.Namespace) -> None:
+    target = asked.target + (f" -num-cores={asked.threads}" if asked.threads else "")
+    shapes, database = dims_of(asked.fix) or None, RecordFile(asked.db)
+    limit = seconds_of(asked.time_limit) if asked.time_limit else None
+    with ThreadPoolExecutor(asked.workers or None) as executor:
+        results = tune_model(
+            asked.model,
+            target,
+            shapes=shapes,
+            only=asked.only,
+            database=database,
+            trials=asked.trials,
+            seed=asked.seed,
+            allow_reassociation=asked.allow_reassociation,
+            executor=executor,
+            options=MeasureOptions(num_threads=asked.threads),
+            time_limit=limit,
+            quiet=asked.quiet,
+        )
+    faster = [each for each in results if each.speedup > 1]
+    print(f"{len(faster)} of {len(results)} kernels are faster than by their default schedules")
+    for each in sorted(faster, key=lambda result: -result.speedup):
+        print(f"  {each.task.name}: {each.speedup:.2f} times as fast")
+
+
+def main(words: list[str]) -> int:
+    """Runs the command; returns its exit code."""
+    try:
+        _tune(_parse(words))
+    except Error as error:
+        print(error if str(error).startswith("error: ") else f"error: {error}", file=sys.stderr)
+        return 1
+    return 0

@@ -1,0 +1,186 @@
+"""tilewright tune: records of a model's kernels, what it refuses, and --db of the other commands."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import tilewright
+from tilewright import UserError, tune
+from tilewright.tune.command import dims_of, seconds_of
+
+onnx = pytest.importorskip("onnx")
+FLOAT = onnx.TensorProto.FLOAT
+
+
+@pytest.fixture(autouse=True)
+def this_python(monkeypatch):
+    monkeypatch.setenv("TILEWRIGHT_PYTHON", sys.executable)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+
+
+@pytest.fixture
+def model(save_model):
+    """relu(x[n, 48] @ w), and the same once more: a kernel that is called twice."""
+    w = np.random.default_rng(0).standard_normal((48, 48)).astype("float32")
+    nodes = [
+        onnx.helper.make_node("MatMul", ["x", "w"], ["a"]),
+        onnx.helper.make_node("Relu", ["a"], ["b"]),
+        onnx.helper.make_node("MatMul", ["b", "w"], ["c"]),
+        onnx.helper.make_node("Relu", ["c"], ["y"]),
+    ]
+    return save_model(nodes, {"x": (FLOAT, ["n", 48])}, {"y": (FLOAT, None)}, {"w": w})
+
+
+def test_a_model_is_tuned_and_compiled_with_its_records(command, model, tmp_path):
+    done = command("tune", model, "--db", "tune.db", "--trials", 6, "--fix", "n=7", "--threads", 1)
+    assert done.code == 0, done.err
+    assert "kernels are faster than by their default schedules" in done.out
+    assert "Total trials: 6" in done.err
+    database = tune.RecordFile(tmp_path / "tune.db")
+    assert len(database) == 7  # and the default schedule
+    (task,) = tune.tasks_of(tilewright.compile(tmp_path / model, shapes={"n": 7}).legalized)
+    assert task.weight == 2
+    for words in (
+        ("compile", model, "-o", "model.so"),
+        ("run", model, "--random", 0),
+        ("bench", model, "-n", 1),
+    ):
+        done = command(*words, "--db", "tune.db", "--fix", "n=7", "-q")
+        assert done.code == 0, done.err
+
+
+def test_the_schedule_of_a_record_is_used(command, model, tmp_path):
+    (task,) = tune.tasks_of(tilewright.compile(tmp_path / model, shapes={"n": 7}).legalized)
+    sch = tilewright.Schedule(task.module)
+    sch.parallel(sch.get_loops(sch.get_child_blocks(sch.get_block("root"))[0])[0])
+    record = tune.Record()
+    record.key, record.trace_json, record.seconds = task.key, sch.trace.save_json(), [1e-9]
+    record.beats_default = True
+    tune.RecordFile(tmp_path / "tune.db").add(record)
+    plain = command("compile", model, "-o", "plain.ll", "--fix", "n=7", "-q")
+    tuned = command("compile", model, "-o", "tuned.ll", "--fix", "n=7", "--db", "tune.db", "-q")
+    assert (plain.code, tuned.code) == (0, 0)
+    assert (tmp_path / "plain.ll").read_text() != (tmp_path / "tuned.ll").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (
+            ("--trials", "5"),
+            "error: there is no kernel with known extents to tune\n"
+            "help: fix open dimensions by shapes=, or --fix, and see `tilewright explain` for the names of kernels\n",
+        ),
+        (
+            ("--fix", "n=7", "--only", "conv"),
+            "error: there is no kernel 'conv' with known extents to tune\n"
+            "help: fix open dimensions by shapes=, or --fix, and see `tilewright explain` for the names of kernels\n",
+        ),
+        (("--time-limit", "3x"), 'error: --time-limit is "3x", expected e.g. 90s, 10m or 2h\n'),
+        (("--fix", "n"), 'error: --fix is "n", expected a name and a number, e.g. batch=1\n'),
+    ],
+)
+def test_refused(command, model, words, error):
+    done = command("tune", model, "--db", "tune.db", *words)
+    assert (done.code, done.out, done.err) == (1, "", error)
+
+
+def test_without_the_package_or_python(command, model, monkeypatch, tmp_path):
+    monkeypatch.setenv("PYTHONPATH", "")
+    (tmp_path / "python").write_text("#!/bin/sh\nexec " + sys.executable + ' -S -I "$@"\n')
+    (tmp_path / "python").chmod(0o755)
+    monkeypatch.setenv("TILEWRIGHT_PYTHON", str(tmp_path / "python"))
+    done = command("tune", model, "--db", "tune.db")
+    assert done.code == 1
+    assert done.err == (
+        "error: tuning needs the Python package: No module named 'tilewright'\n"
+        "help: pip install tilewright[tune], or name its Python by TILEWRIGHT_PYTHON\n"
+    )
+    monkeypatch.delenv("TILEWRIGHT_PYTHON")
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    done = command("tune", model, "--db", "tune.db")
+    assert (done.code, done.err) == (
+        2,
+        "error: tuning needs Python, and there is no python3 in PATH\n"
+        "help: pip install tilewright[tune], or name its Python by TILEWRIGHT_PYTHON\n",
+    )
+    monkeypatch.setenv("TILEWRIGHT_PYTHON", "nowhere/python3")
+    done = command("tune", model, "--db", "tune.db")
+    assert (done.code, done.err) == (
+        2,
+        "error: nowhere/python3 cannot be started: No such file or directory\n",
+    )
+
+
+def test_a_library_and_a_missing_database(command, model):
+    command("compile", model, "-o", "model.so", "-q")
+    done = command("tune", "model.so", "--db", "tune.db")
+    assert (done.code, done.err) == (
+        2,
+        'error: "model.so" is compiled already\nhelp: give the ONNX model it was compiled from\n',
+    )
+    done = command("compile", model, "-o", "other.so", "--db", "tune.db", "-q")
+    assert (done.code, done.err) == (
+        2,
+        'error: there is no file "tune.db"\nhelp: `tilewright tune` makes it\n',
+    )
+
+
+def test_interrupting_keeps_all_records(program, model, tmp_path):
+    command = [
+        program,
+        "tune",
+        model,
+        "--db",
+        "tune.db",
+        "--trials",
+        "100000",
+        "--fix",
+        "n=7",
+        "--threads",
+        "1",
+    ]
+    process = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # jobs in the background of a shell ignore it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        time.sleep(0.5)
+        if (tmp_path / "tune.db").exists() and len(tune.RecordFile(tmp_path / "tune.db")) >= 3:
+            break
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert "interrupted: all trials so far are recorded" in err and "Total trials: " in err
+    assert len(tune.RecordFile(tmp_path / "tune.db")) >= 3
+
+
+def test_time_limits_and_dims():
+    assert [seconds_of(text) for text in ("90", "90s", "1.5m", "2h")] == [90, 90, 90, 7200]
+    assert dims_of(["batch=1", "x.0=3"]) == {"batch": 1, "x.0": 3}
+    begin = time.monotonic()
+    a = tilewright.te.placeholder((7, 7), name="A")
+    func = tilewright.te.create_prim_func(
+        [a, tilewright.te.compute((7, 7), lambda i, j: a[i, j] * 2.0, name="B")]
+    )
+    tune.tune(func, database=tune.RecordFile(), trials=10**6, time_limit=0.1, quiet=True)
+    assert time.monotonic() - begin < 60
+    with pytest.raises(UserError):
+        seconds_of("")
+
+
+def test_comparing_a_model(model, tmp_path):
+    x = np.random.default_rng(0).standard_normal((7, 48)).astype("float32")
+    found = tune.compare(tmp_path / model, tune.RecordFile(), [x], shapes={"n": 7}, rounds=5)
+    assert found["low"] <= found["high"] and found["default_s"] > 0 and found["tuned_s"] > 0

@@ -1,0 +1,119 @@
+// tilewright tune: measures schedules of a model's kernels.  The loop of tuning is Python's (docs/decisions/0027).
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "tilewright/cli/command.h"
+#include "tilewright/driver/process.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::cli {
+namespace {
+
+struct Options {
+  std::string path, target = "llvm", database, only, time_limit;
+  std::vector<std::string> fixed_dims;
+  int64_t trials = 200, seed = 0, workers = 0, num_threads = 0;
+  bool is_quiet = false, allows_reassociation = false;
+};
+
+constexpr const char* kProgram = R"(
+import sys
+try:
+    from tilewright.tune.command import main
+except ImportError as error:
+    sys.exit(f"error: tuning needs the Python package: {error}\nhelp: pip install tilewright[tune], or name its Python by TILEWRIGHT_PYTHON")
+sys.exit(main(sys.argv[1:]))
+)";
+
+// The words of the command, for the Python package.
+std::vector<std::string> words_of(const Options& options) {
+  std::vector<std::string> words = {options.path,
+                                    "--target",
+                                    options.target,
+                                    "--db",
+                                    options.database,
+                                    "--trials",
+                                    std::to_string(options.trials),
+                                    "--seed",
+                                    std::to_string(options.seed),
+                                    "--workers",
+                                    std::to_string(options.workers),
+                                    "--threads",
+                                    std::to_string(options.num_threads)};
+  for (const std::string& dim : options.fixed_dims) words.insert(words.end(), {"--fix", dim});
+  if (!options.only.empty()) words.insert(words.end(), {"--only", options.only});
+  if (!options.time_limit.empty()) words.insert(words.end(), {"--time-limit", options.time_limit});
+  if (options.is_quiet) words.emplace_back("--quiet");
+  if (options.allows_reassociation) words.emplace_back("--allow-reassociation");
+  return words;
+}
+
+// Becomes the Python program.
+void run(const Options& options) {
+  if (is_library(options.path))
+    throw UserError("\"{}\" is compiled already", options.path)
+        .help("give the ONNX model it was compiled from");
+  const char* named = std::getenv("TILEWRIGHT_PYTHON");
+  const std::string python = named ? named : driver::find_program({"python3", "python"});
+  if (python.empty())
+    throw UserError("tuning needs Python, and there is no python3 in PATH")
+        .help("pip install tilewright[tune], or name its Python by TILEWRIGHT_PYTHON");
+  std::vector<std::string> command = {python, "-c", kProgram};
+  for (std::string& word : words_of(options)) command.push_back(std::move(word));
+  std::vector<char*> argv;
+  for (std::string& word : command) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  // this program may have blocked signals; Ctrl-C must reach Python nevertheless
+  sigset_t none;
+  sigemptyset(&none);
+  pthread_sigmask(SIG_SETMASK, &none, nullptr);
+  execv(python.c_str(), argv.data());
+  throw UserError("{} cannot be started: {}", python, std::strerror(errno));
+}
+
+std::function<void()> add(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("model", options->path, "an ONNX file")->required();
+  app.add_option("--db", options->database,
+                 "the file that records are added to; `tilewright compile --db` uses them")
+      ->required();
+  app.add_option("--trials", options->trials, "candidates to measure, of all kernels together; default 200")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
+  app.add_option("--time-limit", options->time_limit,
+                 "ends after so long, e.g. 90s, 10m or 2h; default: none");
+  app.add_option("--only", options->only, "tunes the kernels whose names contain it; default: all");
+  app.add_option("--target", options->target, "as of compile; code for this machine; default llvm");
+  app.add_option(
+      "--fix", options->fixed_dims,
+      "set an open dimension of the inputs to a number, e.g. batch=1; kernels of open extents are left out");
+  app.add_option("--workers", options->workers, "threads that compile; default: all CPUs")
+      ->check(CLI::Range(int64_t{0}, int64_t{1024}));
+  app.add_option("--threads", options->num_threads, "threads of the model's kernels; default: all CPUs")
+      ->check(CLI::Range(int64_t{0}, int64_t{1024}));
+  app.add_option("--seed", options->seed, "of everything drawn at random; default 0")
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag("--allow-reassociation", options->allows_reassociation,
+               "schedules that round otherwise than the default one may win");
+  app.add_flag("--quiet,-q", options->is_quiet, "no table");
+  return [options] { run(*options); };
+}
+
+}  // namespace
+
+extern constinit const Command tune_info = {
+    .name = "tune",
+    .doc = "measure schedules of a model's kernels, and record the fastest",
+    .place = 5,
+    .add = add,
+    .examples = R"(examples:
+  tilewright tune model.onnx --db tune.db --trials 200
+  tilewright tune model.onnx --db tune.db --only conv2d --time-limit 10m
+  tilewright compile model.onnx --db tune.db -o model.so
+)",
+};
+
+}  // namespace tilewright::cli
