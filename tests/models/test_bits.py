@@ -3,6 +3,7 @@
 docs/precision.md says which choices may differ in the last bit.
 """
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +73,7 @@ def assert_same_bits(found, expected):
         np.testing.assert_array_equal(a, b)
 
 
+@cache
 def compiled(path, batch):
     model = with_batch(path, batch)
     if model is None:

@@ -278,9 +278,10 @@ def test_a_file_that_another_process_locks(tmp_path):
 
 WRITER = """
 import sys, tilewright.tune as tune
+from tilewright._core import RecordKey
 database = tune.RecordFile(sys.argv[1])
 made = tune.Record()
-made.key = tune.tasks_of.__globals__["_core"].RecordKey("p", "m")
+made.key = RecordKey("p", "m")
 made.space = sys.argv[2]
 for n in range(int(sys.argv[3])):
     made.seconds = [1.0 + n]

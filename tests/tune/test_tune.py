@@ -1,8 +1,11 @@
 """Tuning: spaces of functions, the default space, candidates that crash, hang, print or fail, records of all of them."""
 
 import math
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -215,6 +218,9 @@ def measured(func, timeout=3.0, **options):
 GOOD = "A[0] = T.float32(1)"
 
 
+@pytest.mark.skipif(
+    "clang_rt." in Path("/proc/self/maps").read_text(), reason="sanitizers handle these signals"
+)
 @pytest.mark.parametrize(
     ("statement", "reason"),
     [
@@ -239,6 +245,40 @@ def test_what_a_candidate_prints_is_not_taken_for_an_answer(capfd):
     found = measured(program('T.evaluate(T.call_extern("int32", "puts", "printed"))'))
     assert found["seconds"][0] > 0
     assert capfd.readouterr() == ("", "")
+
+
+HANGS = """
+import tilewright as tw, tilewright.tune.measure as measure
+from tilewright.script import parse
+func = parse('''
+@T.prim_func
+def main(A: T.Buffer((64,), "float32")):
+    T.evaluate(T.call_extern("int32", "sleep", 600))
+''')
+code = measure.build_candidate(tw.ir.save_json(tw.IRModule({"main": func})), None, "llvm")
+print("measuring", flush=True)
+measure.measure_candidate(code, None, [((64,), "float32")], measure.MeasureOptions(timeout=600))
+"""
+
+
+def children_of(process):
+    """The process IDs of the children of a process."""
+    return [int(pid) for pid in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def test_a_candidate_that_hangs_ends_with_the_program_that_measures_it():
+    with subprocess.Popen([sys.executable, "-c", HANGS], stdout=subprocess.PIPE, text=True) as tuner:
+        assert tuner.stdout.readline() == "measuring\n"
+        deadline = time.monotonic() + 30
+        while not (children := children_of(tuner.pid)) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        time.sleep(2)  # the candidate runs
+        tuner.kill()
+    (child,) = children
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and Path(f"/proc/{child}/exe").exists():
+        time.sleep(0.1)
+    assert not Path(f"/proc/{child}/exe").exists()
 
 
 def test_a_time_out_takes_as_long_as_it_says():

@@ -5,7 +5,7 @@ from pathlib import Path
 from tilewright import tune
 from tilewright.errors import UserError
 
-_BEST_SEED = 0
+_SEED = 0
 
 
 class ScheduleFn(tune.ScheduleFn):
@@ -110,7 +110,7 @@ def tune_tir(
         trials=max_trials_global,
         per_iteration=min(num_trials_per_iter, max_trials_global),
         space=chosen,
-        seed=_BEST_SEED if seed is None else seed,
+        seed=_SEED if seed is None else seed,
         options=_options(runner),
     )
     return records if isinstance(chosen, tune.DefaultSpace) else records.of_space(chosen.name)

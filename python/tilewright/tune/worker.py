@@ -3,6 +3,8 @@
 import os
 import pickle
 import struct
+import threading
+import time
 
 import numpy as np
 
@@ -82,7 +84,15 @@ class Measurer:
         return found
 
 
+def _end_with(parent: int) -> None:
+    """Ends this process when its parent has ended, also while a candidate hangs."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
 def main() -> None:
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     reading, writing = map(int, os.environ["TILEWRIGHT_TUNE_FDS"].split(","))
     limit = int(os.environ["TILEWRIGHT_TUNE_MEMORY_MB"])
     if limit:
