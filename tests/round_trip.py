@@ -7,6 +7,7 @@ import functools
 import json
 import subprocess
 import sys
+import threading
 
 import tilewright
 from tilewright import _guard
@@ -24,6 +25,7 @@ class RoundTrip:
     def __init__(self):
         self.hashes = set()
         self.elsewhere = None
+        self.lock = threading.Lock()
         self.is_hand_made = False
         core = tilewright._core
         # this file stands between build and its caller: a wrong argument is none of a user's function
@@ -58,11 +60,13 @@ class RoundTrip:
         raise AssertionError(f"equal here, but another process has another hash for\n{text}")
 
     def hash_elsewhere(self, text):
-        if not self.elsewhere:
-            words = [sys.executable, __file__]
-            self.elsewhere = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        print(json.dumps(text), file=self.elsewhere.stdin, flush=True)
-        return self.elsewhere.stdout.readline().strip()
+        with self.lock:  # tuning builds in several threads
+            if not self.elsewhere:
+                words = [sys.executable, __file__]
+                pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+                self.elsewhere = subprocess.Popen(words, text=True, **pipes)
+            print(json.dumps(text), file=self.elsewhere.stdin, flush=True)
+            return self.elsewhere.stdout.readline().strip()
 
 
 def hash_of(text: str) -> str:
