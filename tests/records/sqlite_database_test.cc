@@ -3,25 +3,24 @@
 
 #include <gtest/gtest.h>
 
+#include "tilewright/ir/services.h"
 #include "tilewright/records/apply.h"
 #include "tilewright/schedule/steps.h"
 #include "tilewright/script/parse.h"
-#include "tilewright/support/error.h"
+#include "tilewright/tir/builder.h"
 
 namespace tilewright::records {
 namespace {
 namespace steps = schedule::steps;
 
 tir::PrimFunc doubled() {
-  const ir::IRModule module = script::parse(R"(
-@T.prim_func
+  return ir::ref_as<tir::PrimFuncNode>(script::parse(Ref<Source>(new Source("f.py", R"(@T.prim_func
 def main(A: T.Buffer((7, 127), "float32"), B: T.Buffer((7, 127), "float32")):
     for i, j in T.grid(7, 127):
         with T.block("B"):
             vi, vj = T.axis.remap("SS", [i, j])
             B[vi, vj] = A[vi, vj] * T.float32(2)
-)");
-  return ir::ref_as<tir::PrimFuncNode>(module->functions[0]);
+)"))));
 }
 
 Record record_of(Key key, std::vector<double> seconds, bool beats_default = true) {
@@ -52,8 +51,8 @@ TEST(SqliteDatabase, gives_the_fastest_usable_record) {
 
 TEST(Key, leaves_names_out) {
   const tir::PrimFunc func = doubled();
-  const auto renamed = ir::ref_as<tir::PrimFuncNode>(
-      ir::with_attr(func, "global_symbol", ir::StringImmNode::make(std::string("another"))));
+  const auto renamed =
+      ir::ref_as<tir::PrimFuncNode>(ir::with_attr(func, "global_symbol", tir::string_imm("another")));
   EXPECT_EQ(key_of(func, "m"), key_of(renamed, "m"));
   target::Features one, two;
   two.num_cores = one.num_cores + 1;

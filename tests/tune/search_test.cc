@@ -13,8 +13,7 @@ namespace tilewright::tune {
 namespace {
 
 Schedule matmul() {
-  return Schedule(script::parse(R"(
-@T.prim_func
+  const auto func = ir::ref_as<tir::PrimFuncNode>(script::parse(Ref<Source>(new Source("f.py", R"(@T.prim_func
 def main(A: T.Buffer((60, 84), "float32"), B: T.Buffer((84, 72), "float32"), C: T.Buffer((60, 72), "float32")):
     for i, j, k in T.grid(60, 72, 84):
         with T.block("C"):
@@ -22,7 +21,8 @@ def main(A: T.Buffer((60, 84), "float32"), B: T.Buffer((84, 72), "float32"), C: 
             with T.init():
                 C[vi, vj] = T.float32(0)
             C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
-)"));
+)"))));
+  return Schedule(ir::with_function(ir::IRModuleNode::make(), "main", func));
 }
 
 std::vector<Trace> designs() { return generic_designs(matmul(), "main", target::Features{}).traces; }
