@@ -46,6 +46,18 @@ def __getattr__(name: str):
 
     if name == "Schedule":
         return importlib.import_module(".schedule", __name__).Schedule
-    if name in ("arith", "compat", "frontend", "instrument", "relax", "schedule", "te", "testing", "topi"):
+    if name in (
+        "arith",
+        "compat",
+        "frontend",
+        "instrument",
+        "records",
+        "relax",
+        "schedule",
+        "te",
+        "testing",
+        "topi",
+        "tune",
+    ):
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module 'tilewright' has no attribute {name!r}")

@@ -1,14 +1,22 @@
 """From modules to code that runs."""
 
 import operator
+import sys
 
-from . import _core, records
+from . import _core
 from ._guard import guard_module
 from .errors import UserError
 from .ir._nodes import classes
 from .ir.module import IRModule, unwrapped
 from .target import Target
 from .transform import PassContext
+
+
+def _current_database():
+    """What `with database:` gave, as the bindings take it; None if no program uses databases."""
+    records = sys.modules.get(f"{__package__}.records")
+    return records.core_of_current() if records else None
+
 
 _PrimFunc = classes["tir.PrimFunc"]
 _Function = classes["relax.Function"]
@@ -28,7 +36,7 @@ def build(mod, target="llvm", *, schedule: bool = True, check_bounds: bool = Fal
     """
     if isinstance(mod, _PrimFunc):
         mod = IRModule.from_expr(mod)
-    return _core.build(unwrapped(mod), Target(target), schedule, check_bounds, records.core_of_current())
+    return _core.build(unwrapped(mod), Target(target), schedule, check_bounds, _current_database())
 
 
 def _require_text(name: str, value, known: str) -> None:
@@ -112,7 +120,7 @@ def _built(source, target, precision, weights, check_bounds, shapes=None, best_a
         config,
         context.hooks(),
         check_bounds,
-        records.core_of_current(),
+        _current_database(),
         shapes or {},
         best_at or {},
     )

@@ -18,7 +18,7 @@ class Database:
     """Where schedules of kernels are looked up; a subclass needs best(key).
 
     As a context, it is used by tilewright.build and compile inside of `with`.
-    >>> with database: executable = tilewright.compile("model.onnx")
+    >>> with tilewright.tune.RecordFile("tune.db"): executable = tilewright.compile("model.onnx")
     """
 
     def best(self, key) -> Record | None:
@@ -68,7 +68,7 @@ class RecordFile(Database):
 
     path    the file; it is made if it is missing; ":memory:" is in memory alone; default
     Raises  UserError if it cannot be opened, is damaged or of a newer version; it is left as it is then
-    >>> database = tilewright.tune.RecordFile("tune.db"); database.best(key)
+    >>> database = tilewright.tune.RecordFile("tune.db"); database.records(limit=1)
     """
 
     def __init__(self, path=":memory:", *, space: str = ""):

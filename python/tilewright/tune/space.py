@@ -22,7 +22,7 @@ class ScheduleFn(SpaceGenerator):
     """The space of a function that schedules with sample_* steps.
 
     function  takes a Schedule; returns None, another Schedule, or a list of them
-    >>> space = tilewright.tune.ScheduleFn(stochastic_schedule_mm)
+    >>> space = tilewright.tune.ScheduleFn(lambda sch: sch.split(i := sch.get_loops("C")[0], sch.sample_perfect_tile(i, n=2)))
     """
 
     def __init__(self, function):
@@ -46,7 +46,7 @@ class ScheduleFn(SpaceGenerator):
 class DefaultSpace(SpaceGenerator):
     """The default schedule, which is always the first candidate, and designs of the rules in tilewright/tune/rules.
 
-    >>> tilewright.tune.DefaultSpace().designs(task)
+    >>> tilewright.tune.DefaultSpace().designs(tilewright.tune.tasks_of(mm)[0])
     """
 
     name = "default"

@@ -104,7 +104,7 @@ def tune(mod, target="llvm", **options) -> list[TaskResult]:
     quiet          no table; default False
     Returns        a TaskResult for each different program
     Raises         UserError for trials below 1, and open extents
-    >>> results = tilewright.tune.tune(MyModule, database=tilewright.tune.RecordFile("tune.db"), trials=64)
+    >>> results = tilewright.tune.tune(MyModule, database=tilewright.tune.RecordFile("tune.db"), trials=4)
     """
     return tune_tasks(tasks_of(mod, target), **options)
 
@@ -117,7 +117,7 @@ def tune_model(source, target="llvm", *, shapes=None, only: str | None = None, *
     only    tunes kernels whose names contain it; default all
     Others, Returns  as in tune
     Raises  what compile raises, and UserError if there is no kernel to tune
-    >>> tilewright.tune.tune_model("model.onnx", database=tilewright.tune.RecordFile("tune.db"), trials=200)
+    >>> tilewright.tune.tune_model("model.onnx", shapes={"n": 1}, database=tilewright.tune.RecordFile("tune.db"), trials=4)
     """
     from ..build import compile
 
