@@ -1,5 +1,7 @@
 """Numbers of numpy where numbers of Python are expected."""
 
+import operator
+
 import numpy
 
 
@@ -13,3 +15,11 @@ def plain(value):
     if "float" in name:
         return float(value)
     return int(value) if name.startswith(("int", "uint")) else value
+
+
+def is_whole(value) -> bool:
+    """True if `value` is a whole number of 64 bits, of Python or of numpy, and no bool."""
+    try:
+        return not isinstance(value, bool) and -(2**63) <= operator.index(value) < 2**63
+    except TypeError:
+        return False

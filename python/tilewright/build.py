@@ -1,10 +1,10 @@
 """From modules to code that runs."""
 
-import operator
 import sys
 
 from . import _core
 from ._guard import guard_module
+from ._numbers import is_whole
 from .errors import UserError
 from .ir._nodes import classes
 from .ir.module import IRModule, unwrapped
@@ -90,19 +90,12 @@ def _likely_sizes(best_at) -> dict[str, list[int]]:
     lists = {}
     for name, extents in best_at.items():
         extents = list(extents) if isinstance(extents, list | tuple) else [extents]
-        if not isinstance(name, str) or not all(map(_is_whole, extents)):
+        if not isinstance(name, str) or not all(map(is_whole, extents)):
             raise UserError(
                 f"best_at has {name!r}: {best_at[name]!r}, expected a name and a whole number or a list of them\n{example}"
             )
         lists[name] = [int(extent) for extent in extents]
     return lists
-
-
-def _is_whole(value) -> bool:
-    try:
-        return not isinstance(value, bool) and -(2**63) <= operator.index(value) < 2**63
-    except TypeError:
-        return False
 
 
 def _built(source, target, precision, weights, check_bounds, shapes=None, best_at=None):

@@ -4,7 +4,7 @@ from contextvars import ContextVar
 
 from . import _core
 from ._guard import guard_module
-from .errors import UserError
+from .errors import Unsupported, UserError
 from .ir.module import IRModule, unwrapped
 from .schedule import Schedule, Trace, by_rules
 from .target import Target
@@ -23,7 +23,9 @@ class Database:
 
     def best(self, key) -> Record | None:
         """The fastest record for a key that beats the default schedule, or is the default schedule; None if there is none."""
-        raise NotImplementedError
+        raise Unsupported(
+            f"{type(self).__name__} has no method best(key)\nhelp: define it, as tune.UnionDatabase does"
+        )
 
     def __enter__(self):
         self._tokens = [*getattr(self, "_tokens", []), _current.set(self)]
@@ -36,16 +38,6 @@ class Database:
     def current() -> "Database | None":
         """The database of the innermost `with`, or None."""
         return _current.get()
-
-    def record_for(self, mod, target="llvm") -> Record | None:
-        """The fastest record for the only loop program of `mod`.
-
-        mod     a module with one PrimFunc, or the PrimFunc
-        target  text or Target
-        Raises  UserError if the module has another number of loop programs
-        """
-        (task,) = tasks_of(mod, target, exactly_one=True)
-        return self.best(task.key)
 
     def schedule_for(self, mod, target="llvm") -> Schedule | None:
         """The schedule of the fastest record for the only loop program of `mod`; None if there is no record.

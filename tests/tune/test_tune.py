@@ -12,7 +12,7 @@ import pytest
 
 import tilewright as tw
 from tilewright import te, tune
-from tilewright.errors import UserError
+from tilewright.errors import Unsupported, UserError
 from tilewright.script import parse
 from tilewright.tune.child import ChildFailed
 from tilewright.tune.measure import MeasureOptions, build_candidate, measure_candidate
@@ -96,6 +96,14 @@ def test_a_space_function_may_return_schedules():
     with pytest.raises(UserError) as error:
         tune.ScheduleFn(3)
     assert str(error.value) == "ScheduleFn: a Python int cannot be called"
+
+
+def test_a_space_needs_a_method():
+    with pytest.raises(Unsupported) as error:
+        tuned(matmul(), tune.RecordFile(), space=tune.SpaceGenerator())
+    assert str(error.value) == (
+        "SpaceGenerator has no method designs(task)\nhelp: define it, as tune.ScheduleFn does"
+    )
 
 
 @pytest.mark.parametrize("name", ["trials", "per_iteration"])

@@ -68,6 +68,11 @@ void require_onnx_for(const CompileFlags& flags, const ModelOptions& options) {
   }
 }
 
+void require_onnx(const std::string& path) {
+  if (is_library(path))
+    throw UserError("\"{}\" is compiled already", path).help("give the ONNX model it was compiled from");
+}
+
 void require_schedules(const ModelOptions& options) {
   if (is_library(options.path))
     throw UserError("\"{}\" is compiled already and has no schedules", options.path)

@@ -29,6 +29,8 @@ struct CompileFlags {
 CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char* path_doc);
 /// Raises UserError if the model is a library and options for compiling were given.
 void require_onnx_for(const CompileFlags& flags, const ModelOptions& options);
+/// Raises UserError if the model at `path` is a library.
+void require_onnx(const std::string& path);
 /// Raises UserError if the model is a library, which has code but no schedules.
 void require_schedules(const ModelOptions& options);
 

@@ -109,8 +109,9 @@ bool compile_kernel(Kernel& kernel, const Generator& generator, const BuildOptio
 
 runtime::Module build(const ir::IRModule& module, const ir::Target& target, const BuildOptions& options) {
   const Generator generator = make_generator(target);
-  std::vector<Kernel> kernels = kernels_of(module, options.schedules, options.check_bounds,
-                                           records::machine_key(target->kind_name, generator.features));
+  const std::string machine =
+      options.records ? records::machine_key(target->kind_name, generator.features) : "";
+  std::vector<Kernel> kernels = kernels_of(module, options.schedules, options.check_bounds, machine);
   if (options.records) {
     for (Kernel& kernel : kernels) {
       if (kernel.is_left_to_rules) kernel.record = options.records->best(kernel.key);

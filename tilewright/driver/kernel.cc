@@ -24,7 +24,7 @@ std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rule
         throw UserError(func, "two functions of the module have the global_symbol \"{}\"", name);
     }
     tir::PrimFunc whole = lower::inline_calls(module, func);
-    records::Key key = records::key_of(whole, machine);
+    records::Key key = machine.empty() ? records::Key() : records::key_of(whole, machine);
     if (are_checked)
       whole = with(whole, [&](tir::PrimFuncNode& checked) {
         checked.attrs.set(std::string(lower::kCheckBounds), tir::string_imm(name));

@@ -28,7 +28,7 @@ struct Kernel {
 /// The loop programs of `module`.  Raises UserError if two have the same name for callers.
 ///
 /// are_checked  their accesses are checked when they run (lower/steps/check_bounds.cc)
-/// machine      Key::machine of the target
+/// machine      Key::machine of the target; empty: kernels need no keys
 std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rules, bool are_checked,
                                const std::string& machine);
 

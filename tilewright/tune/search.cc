@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "tilewright/runtime/interrupt.h"
 #include "tilewright/support/error.h"
@@ -13,6 +12,16 @@ namespace {
 constexpr double k53 = 0x1p-53;
 
 double unit(Random& random) { return static_cast<double>(random() >> 11) * k53; }
+
+// The best first, those with one score as they were.
+void sort_by_score(std::vector<Candidate>& candidates) {
+  std::vector<std::pair<double, size_t>> order;
+  for (size_t n = 0; n < candidates.size(); ++n) order.emplace_back(-candidates[n].score, n);
+  std::sort(order.begin(), order.end());
+  std::vector<Candidate> sorted;
+  for (const auto& [score, n] : order) sorted.push_back(std::move(candidates[n]));
+  candidates = std::move(sorted);
+}
 
 }  // namespace
 
@@ -71,19 +80,13 @@ std::vector<Candidate> Search::draw(int64_t count) {
   return found;
 }
 
-void Search::rank(std::vector<Candidate>& candidates) {
+void Search::score(std::vector<Candidate>& candidates) {
   const std::vector<double> scores = model_->predict(candidates);
   if (scores.size() != candidates.size())
     throw UserError("the cost model gave {} scores for {} candidates", scores.size(), candidates.size());
-  std::vector<std::pair<double, size_t>> order;  // the best first, those with one score as they were
-  for (size_t n = 0; n < scores.size(); ++n) {
+  for (size_t n = 0; n < scores.size(); ++n)
     candidates[n].score = std::isnan(scores[n]) ? -HUGE_VAL : scores[n];
-    order.emplace_back(-candidates[n].score, n);
-  }
-  std::sort(order.begin(), order.end());
-  std::vector<Candidate> ranked;
-  for (const auto& [score, n] : order) ranked.push_back(std::move(candidates[n]));
-  candidates = std::move(ranked);
+  sort_by_score(candidates);
 }
 
 // Children of ranked parents, better ones more often: of two that are drawn, the better one.
@@ -118,19 +121,20 @@ std::vector<Candidate> Search::ask(int64_t count) {
     if (static_cast<int64_t>(pool.size()) >= 2 * options_.population || !std::isfinite(seconds)) break;
     if (options_.generations > 0) pool.push_back(candidate);
   }
-  std::vector<Candidate> all = pool;
-  for (int64_t n = 0; n < options_.generations && !pool.empty(); ++n) {
-    rank(pool);
-    pool = next_generation(pool);
+  std::vector<Candidate> all;
+  for (int64_t n = 0; !pool.empty(); ++n) {
+    if (options_.generations > 0) score(pool);  // samples alone stay as they were drawn
     all.insert(all.end(), pool.begin(), pool.end());
+    if (n == options_.generations) break;
+    pool = next_generation(pool);
   }
-  if (options_.generations > 0) rank(all);
+  sort_by_score(all);
   // most by their scores, some as they were drawn
   std::vector<Candidate> chosen;
   const auto take = [&](std::vector<Candidate>& from, int64_t most) {
     for (Candidate& each : from) {
       if (static_cast<int64_t>(chosen.size()) >= most) return;
-      if (asked_.try_emplace(each.hash, true).second) chosen.push_back(std::move(each));
+      if (asked_.insert(each.hash).second) chosen.push_back(std::move(each));
     }
   };
   const auto num_random = static_cast<int64_t>(options_.random_share * static_cast<double>(count));
@@ -144,7 +148,7 @@ void Search::tell(const std::vector<Candidate>& candidates, const std::vector<do
   if (candidates.size() != seconds.size())
     throw UserError("tell: {} times for {} candidates", seconds.size(), candidates.size());
   for (size_t n = 0; n < candidates.size(); ++n) {
-    asked_[candidates[n].hash] = true;
+    asked_.insert(candidates[n].hash);
     const auto place = std::upper_bound(measured_.begin(), measured_.end(), seconds[n],
                                         [](double time, const auto& other) { return time < other.first; });
     measured_.insert(place, {seconds[n], candidates[n]});

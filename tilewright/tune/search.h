@@ -1,9 +1,9 @@
 // Which candidates to measure next: ask for some, tell how fast they were, ask again.
 #pragma once
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "tilewright/tune/candidate.h"
@@ -60,7 +60,7 @@ class Search {
   std::vector<Candidate> draw(int64_t count);
   std::vector<Candidate> next_generation(const std::vector<Candidate>& parents);
   std::vector<std::optional<Candidate>> replay(const std::vector<std::pair<size_t, Trace>>& traces);
-  void rank(std::vector<Candidate>& candidates);
+  void score(std::vector<Candidate>& candidates);
 
   Schedule program_;
   std::vector<Trace> designs_;
@@ -68,7 +68,7 @@ class Search {
   std::shared_ptr<CostModel> model_;
   SearchOptions options_;
   Random random_;
-  std::map<Hash128, bool> asked_;
+  std::set<Hash128> asked_;                             // candidates that were asked for, or told of
   std::vector<std::pair<double, Candidate>> measured_;  // fastest first
   int64_t num_replayed_ = 0;
 };

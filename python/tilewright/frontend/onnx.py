@@ -3,6 +3,7 @@
 import os
 
 from .. import _core
+from .._numbers import is_whole
 from ..errors import UserError
 from ..ir.module import IRModule
 
@@ -36,8 +37,7 @@ def fixed_dims(shapes) -> dict[str, int]:
             f'shapes is a Python {type(shapes).__name__}, expected a dict\nhelp: e.g. {{"batch": 1}}'
         )
     for name, extent in shapes.items():
-        is_whole = hasattr(extent, "__index__") and not isinstance(extent, bool)
-        if not isinstance(name, str) or not is_whole:
+        if not isinstance(name, str) or not is_whole(extent):
             raise UserError(
                 f'shapes has {name!r}: {extent!r}, expected a name and a whole number\nhelp: e.g. {{"batch": 1}}'
             )

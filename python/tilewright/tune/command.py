@@ -1,9 +1,10 @@
 """The program behind `tilewright tune`."""
 
-import argparse
+import json
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 from ..errors import Error, UserError
 from ..records import RecordFile
@@ -38,20 +39,7 @@ def dims_of(words: list[str]) -> dict[str, int]:
     return dims
 
 
-def _parse(words: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="tilewright tune")
-    parser.add_argument("model")
-    for name in ("--target", "--db", "--only", "--time-limit"):
-        parser.add_argument(name)
-    for name in ("--trials", "--seed", "--workers", "--threads"):
-        parser.add_argument(name, type=int)
-    parser.add_argument("--fix", action="append", default=[])
-    parser.add_argument("--quiet", action="store_true")
-    parser.add_argument("--allow-reassociation", action="store_true")
-    return parser.parse_args(words)
-
-
-def _tune(asked: argparse.Namespace) -> None:
+def _tune(asked: SimpleNamespace) -> None:
     target = asked.target + (f" -num-cores={asked.threads}" if asked.threads else "")
     shapes, database = dims_of(asked.fix) or None, RecordFile(asked.db)
     limit = seconds_of(asked.time_limit) if asked.time_limit else None
@@ -60,7 +48,7 @@ def _tune(asked: argparse.Namespace) -> None:
             asked.model,
             target,
             shapes=shapes,
-            only=asked.only,
+            only=asked.only or None,
             database=database,
             trials=asked.trials,
             seed=asked.seed,
@@ -76,10 +64,10 @@ def _tune(asked: argparse.Namespace) -> None:
         print(f"  {each.task.name}: {each.speedup:.2f} times as fast")
 
 
-def main(words: list[str]) -> int:
-    """Runs the command; returns its exit code."""
+def main(options: str) -> int:
+    """Runs the command with its options as JSON, which tilewright/cli/commands/tune.cc writes; returns the exit code."""
     try:
-        _tune(_parse(words))
+        _tune(SimpleNamespace(**json.loads(options)))
     except Error as error:
         print(error if str(error).startswith("error: ") else f"error: {error}", file=sys.stderr)
         return 1

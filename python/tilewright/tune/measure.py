@@ -9,7 +9,8 @@ from pathlib import Path
 from .. import _core
 from ..errors import Error, UserError
 from ..ir import load_json, save_json
-from ..schedule import Schedule, Trace, by_rules
+from ..ir.module import unwrapped
+from ..schedule import Schedule, Trace
 from ..target import Target
 from .child import Child, ChildFailed
 
@@ -44,12 +45,11 @@ def build_candidate(program: str, trace: str | None, target: str) -> bytes:
     Raises   UserError or Unsupported if it cannot be built
     """
     module = load_json(program)
-    if trace is None:
-        sch = by_rules(module, target)
-    else:
+    if trace is not None:
         sch = Schedule(module)
         Trace.load_json(trace).apply_to(sch._core)
-    library = _core.build(sch._core.module(), Target(target), False, False, None)
+        module = sch.mod
+    library = _core.build(unwrapped(module), Target(target), trace is None, False, None)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "candidate.so"
         library.export_library(str(path))

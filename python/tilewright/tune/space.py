@@ -1,7 +1,7 @@
 """Spaces: which schedules of a kernel there are to choose from."""
 
 from .. import _core
-from ..errors import UserError
+from ..errors import Unsupported, UserError
 from ..schedule import Schedule, Trace
 
 
@@ -15,7 +15,9 @@ class SpaceGenerator:
 
     def designs(self, task) -> list:
         """Schedules of task.module, or their traces, whose samples are to be decided."""
-        raise NotImplementedError
+        raise Unsupported(
+            f"{type(self).__name__} has no method designs(task)\nhelp: define it, as tune.ScheduleFn does"
+        )
 
 
 class ScheduleFn(SpaceGenerator):

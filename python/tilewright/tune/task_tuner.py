@@ -3,6 +3,7 @@
 import math
 import platform
 import time
+from functools import cache
 from pathlib import Path
 
 from .. import _core
@@ -16,6 +17,7 @@ _CONFIRMING_ROUNDS = 7
 _POPULATION, _GENERATIONS = 128, 4
 
 
+@cache
 def _processor() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()

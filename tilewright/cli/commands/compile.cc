@@ -47,9 +47,7 @@ std::string result_text(const Options& options, const driver::Executable& execut
 
 void run(const Options& options) {
   const auto start = std::chrono::steady_clock::now();
-  if (is_library(options.model.path))
-    throw UserError("\"{}\" is compiled already", options.model.path)
-        .help("give the ONNX model it was compiled from");
+  require_onnx(options.model.path);
   runtime::set_num_threads(options.model.num_threads);
   // find all errors of the command line before the model is read
   driver::require_export_format(driver::make_generator(target::parse_target(options.model.target)),

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "tilewright/cli/command.h"
+#include "tilewright/cli/json.h"
 #include "tilewright/driver/process.h"
 #include "tilewright/support/error.h"
 
@@ -26,44 +27,34 @@ try:
     from tilewright.tune.command import main
 except ImportError as error:
     sys.exit(f"error: tuning needs the Python package: {error}\nhelp: pip install tilewright[tune], or name its Python by TILEWRIGHT_PYTHON")
-sys.exit(main(sys.argv[1:]))
+sys.exit(main(sys.argv[1]))
 )";
 
-// The words of the command, for the Python package.
-std::vector<std::string> words_of(const Options& options) {
-  std::vector<std::string> words = {options.path,
-                                    "--target",
-                                    options.target,
-                                    "--db",
-                                    options.database,
-                                    "--trials",
-                                    std::to_string(options.trials),
-                                    "--seed",
-                                    std::to_string(options.seed),
-                                    "--workers",
-                                    std::to_string(options.workers),
-                                    "--threads",
-                                    std::to_string(options.num_threads)};
-  for (const std::string& dim : options.fixed_dims) words.insert(words.end(), {"--fix", dim});
-  if (!options.only.empty()) words.insert(words.end(), {"--only", options.only});
-  if (!options.time_limit.empty()) words.insert(words.end(), {"--time-limit", options.time_limit});
-  if (options.is_quiet) words.emplace_back("--quiet");
-  if (options.allows_reassociation) words.emplace_back("--allow-reassociation");
-  return words;
+// The options for the Python package.
+std::string text_of(const Options& options) {
+  return json_text({{"model", options.path},
+                    {"target", options.target},
+                    {"db", options.database},
+                    {"trials", options.trials},
+                    {"seed", options.seed},
+                    {"workers", options.workers},
+                    {"threads", options.num_threads},
+                    {"fix", options.fixed_dims},
+                    {"only", options.only},
+                    {"time_limit", options.time_limit},
+                    {"quiet", options.is_quiet},
+                    {"allow_reassociation", options.allows_reassociation}});
 }
 
 // Becomes the Python program.
 void run(const Options& options) {
-  if (is_library(options.path))
-    throw UserError("\"{}\" is compiled already", options.path)
-        .help("give the ONNX model it was compiled from");
+  require_onnx(options.path);
   const char* named = std::getenv("TILEWRIGHT_PYTHON");
   const std::string python = named ? named : driver::find_program({"python3", "python"});
   if (python.empty())
     throw UserError("tuning needs Python, and there is no python3 in PATH")
         .help("pip install tilewright[tune], or name its Python by TILEWRIGHT_PYTHON");
-  std::vector<std::string> command = {python, "-c", kProgram};
-  for (std::string& word : words_of(options)) command.push_back(std::move(word));
+  std::vector<std::string> command = {python, "-c", kProgram, text_of(options)};
   std::vector<char*> argv;
   for (std::string& word : command) argv.push_back(word.data());
   argv.push_back(nullptr);

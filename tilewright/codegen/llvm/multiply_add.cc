@@ -28,8 +28,7 @@ std::optional<Factors> FunctionEmitter::emit_factors(const PrimExpr& expr) {
     return Factors{x, lanes(emit(product->b))};
   }
   const auto* power = value.as<CallNode>();
-  const auto* op = power ? power->op.as<OpNode>() : nullptr;
-  if (!op || op->name != "tir.pow" || power->dtype.element() != kFloat32) return std::nullopt;
+  if (!power || !tir::is_call_of(power, "tir.pow") || power->dtype.element() != kFloat32) return std::nullopt;
   const FloatImmNode* exponent = number_of(power->args[1]);
   if (!exponent || exponent->value != 2) return std::nullopt;
   llvm::Value* x = lanes(emit(power->args[0]));

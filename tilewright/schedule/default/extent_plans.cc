@@ -46,10 +46,6 @@ PrimFunc with_likely_values(const PrimFunc& func, const std::string& name,
       ir::with_attr(func, std::string(arith::kLikelySizes), ir::DictNode::make(sizes)));
 }
 
-PrimFunc with_likely_value(const PrimFunc& func, const std::string& name, int64_t value) {
-  return with_likely_values(func, name, {value});
-}
-
 bool is_prefetch_hint(const Instruction& step) {
   constexpr std::string_view kHints[] = {kPrefetchAhead,  kPrefetchLevel,   kPrefetchAheadOfFew,
                                          kPrefetchWrites, kPanelIterations, kPrefetchPanel,
@@ -125,7 +121,7 @@ PlannedFunction plan_by_rules(const std::string& name, const PrimFunc& func, con
   const std::string& size = open->var->name_hint;
   std::vector<Group> groups;
   for (const int64_t value : open->values) {
-    PlannedFunction planned = plan_by_rules(name, with_likely_value(func, size, value), features);
+    PlannedFunction planned = plan_by_rules(name, with_likely_values(func, size, {value}), features);
     if (!groups.empty() && are_same(groups.back().planned, planned)) {
       groups.back().extent.best.push_back(value);
       continue;
@@ -142,10 +138,11 @@ PackedWeights pack_weights_of_plans(const PrimFunc& func, const std::vector<bool
   const std::optional<OpenSize> open = open_size_of(func);
   if (!open) return pack_weights(func, is_weight, features);
   const std::string& size = open->var->name_hint;
-  const PrimFunc last = with_likely_value(func, size, open->values.back());
+  const PrimFunc last = with_likely_values(func, size, {open->values.back()});
   PackedWeights packed = pack_weights_of_plans(last, is_weight, features);
   const bool are_same = std::ranges::all_of(open->values, [&](int64_t value) {
-    return pack_weights(with_likely_value(func, size, value), is_weight, features).layouts == packed.layouts;
+    return pack_weights(with_likely_values(func, size, {value}), is_weight, features).layouts ==
+           packed.layouts;
   });
   if (are_same) packed.func = with_likely_values(packed.func, size, open->values);
   return packed;

@@ -9,6 +9,7 @@
 #include "tilewright/support/count_text.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
+#include "tilewright/tir/op.h"
 #include "tilewright/tir/stmt.h"
 #include "tilewright/tir/text.h"
 #include "tilewright/tir/uses.h"
@@ -95,8 +96,7 @@ int64_t width_for(const BlockShape& shape, int64_t extent, const Features& featu
 // whose extent is open.
 bool is_conditional(const BlockShape& shape) {
   const auto* value = shape.store->value.as<CallNode>();
-  const auto* op = value ? value->op.as<OpNode>() : nullptr;
-  return op && op->name == "tir.if_then_else";
+  return value && tir::is_if_then_else(value);
 }
 
 // The innermost of `loops` as loops over vectors; the reason if it is not long enough.
