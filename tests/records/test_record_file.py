@@ -13,7 +13,7 @@ import pytest
 
 import tilewright as tw
 from tilewright import te, tune
-from tilewright.errors import UserError
+from tilewright.errors import Unsupported, UserError
 
 
 def matmul(n=32):
@@ -169,6 +169,12 @@ def test_databases_in_python():
     assert tune.Database.current() is None
 
 
+def test_a_database_needs_a_method():
+    with pytest.raises(Unsupported) as error:
+        tune.Database().best(None)
+    assert str(error.value) == "Database has no method best(key)\nhelp: define it, as tune.UnionDatabase does"
+
+
 def test_merge_and_prune(tmp_path):
     (task,) = tune.tasks_of(matmul())
     one, two = tune.RecordFile(tmp_path / "one.db"), tune.RecordFile(tmp_path / "two.db")
@@ -302,6 +308,31 @@ def test_two_processes_add_to_one_file(tmp_path):
     assert [each.wait() for each in both] == [0, 0]
     database = tune.RecordFile(path)
     assert [len(database.of_space(name).records()) for name in ("one", "two")] == [200, 200]
+
+
+OPENER = """
+import sys, time
+import tilewright.tune as tune
+print("ready", flush=True)
+sys.stdin.readline()
+tune.RecordFile(sys.argv[1])
+"""
+
+
+def test_processes_that_open_a_new_file_at_once(tmp_path):
+    """Found: one saw tables before their version, or the file locked while another one made it a log."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    for n in range(8):
+        words = [sys.executable, "-c", OPENER, str(tmp_path / f"{n}.db")]
+        processes = [subprocess.Popen(words, **pipes) for _ in range(4)]
+        for each in processes:
+            assert each.stdout.readline() == "ready\n"
+        for each in processes:
+            each.stdin.write("\n")
+            each.stdin.flush()
+        for each in processes:
+            _, err = each.communicate(timeout=60)
+            assert each.returncode == 0, err
 
 
 def test_killing_a_writer_loses_at_most_one_record(tmp_path):

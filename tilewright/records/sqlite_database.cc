@@ -54,7 +54,10 @@ void SqliteDatabase::Close::operator()(sqlite3* handle) const { sqlite3_close_v2
 
 SqliteDatabase::SqliteDatabase(const std::string& path) : path_(path) {
   open();
-  make_tables();
+  if (!has_tables()) make_tables();
+  // one file for readers, and a log that each record is appended to; it stays as it is while others have it open
+  run("PRAGMA journal_mode = WAL", true);
+  run("PRAGMA synchronous = NORMAL");
 }
 
 SqliteDatabase::~SqliteDatabase() = default;
@@ -74,37 +77,38 @@ int64_t SqliteDatabase::integer_of(const std::string& sql) const {
   return row.integer(0);
 }
 
-void SqliteDatabase::require_empty() const {
-  if (integer_of("SELECT count(*) FROM sqlite_master") > 0)
-    throw UserError("{} is a database, but not one of tuning records", path_)
-        .help("give the path of a new file; it was left as it is");
+void SqliteDatabase::run(const char* sql, bool may_be_busy) {
+  const int code = sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK && !(may_be_busy && code == SQLITE_BUSY)) fail(code, handle_.get(), path_);
 }
 
-void SqliteDatabase::make_tables() {
+bool SqliteDatabase::has_tables() const {
   const int64_t version = integer_of("PRAGMA user_version");
   if (version > kVersion)
     throw UserError("{} is a database of version {}, this compiler reads {}", path_, version, kVersion)
         .help("use the compiler that wrote it, or another file; it was left as it is");
-  const bool is_new = version != kVersion;
-  if (is_new) require_empty();
-  // one file for readers, and a log that each record is appended to
-  Statement(handle_.get(), path_, "PRAGMA journal_mode = WAL").step();
-  Statement(handle_.get(), path_, "PRAGMA synchronous = NORMAL").step();
-  if (!is_new) return;
-  const char* sql = R"(
-BEGIN IMMEDIATE;
-CREATE TABLE IF NOT EXISTS program(hash TEXT PRIMARY KEY, name TEXT NOT NULL, json TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS record(
+  return version == kVersion;
+}
+
+// One of several processes that open a new file makes the tables, and the others wait for it.
+void SqliteDatabase::make_tables() {
+  run("BEGIN IMMEDIATE");
+  if (!has_tables()) {
+    if (integer_of("SELECT count(*) FROM sqlite_master") > 0)
+      throw UserError("{} is a database, but not one of tuning records", path_)
+          .help("give the path of a new file; it was left as it is");
+    run(R"(
+CREATE TABLE program(hash TEXT PRIMARY KEY, name TEXT NOT NULL, json TEXT NOT NULL);
+CREATE TABLE record(
   id INTEGER PRIMARY KEY, program TEXT NOT NULL, machine TEXT NOT NULL, target TEXT NOT NULL, space TEXT NOT NULL,
   trace TEXT NOT NULL, seconds TEXT NOT NULL, median REAL, baseline TEXT NOT NULL,
   failure TEXT NOT NULL, beats_default INTEGER NOT NULL, changes_sums INTEGER NOT NULL,
   is_cold INTEGER NOT NULL, processor TEXT NOT NULL, version TEXT NOT NULL, time INTEGER NOT NULL);
-CREATE INDEX IF NOT EXISTS by_key ON record(program, machine, median);
+CREATE INDEX by_key ON record(program, machine, median);
 PRAGMA user_version = 1;
-COMMIT;
-)";
-  if (const int code = sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr); code != SQLITE_OK)
-    fail(code, handle_.get(), path_);
+)");
+  }
+  run("COMMIT");
 }
 
 void SqliteDatabase::set_patience(int milliseconds) { sqlite3_busy_timeout(handle_.get(), milliseconds); }

@@ -56,7 +56,8 @@ class SqliteDatabase final : public Database {
   };
   void open();
   int64_t integer_of(const std::string& sql) const;
-  void require_empty() const;
+  void run(const char* sql, bool may_be_busy = false);
+  bool has_tables() const;
   void make_tables();
 
   std::string path_;
