@@ -1,4 +1,5 @@
 // Bindings for the search over schedules.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -81,6 +82,11 @@ void bind_tune(nb::module_& m) {
               const std::vector<double>& seconds) {
              const Unlocked unlocked;
              self.tell(candidates, seconds);
+           })
+      .def("candidate",
+           [](tune::Search& self, const schedule::Trace& trace) {
+             const Unlocked unlocked;
+             return self.candidate(trace);
            })
       .def_prop_ro("num_replayed", &tune::Search::num_replayed);
   m.def("trace_has_samples", &tune::has_samples);

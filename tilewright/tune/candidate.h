@@ -31,10 +31,13 @@ Trace undecided(Trace trace);
 /// samples are drawn again.  Nullopt if it draws none.
 std::optional<Trace> mutated(const Trace& trace, Random& random);
 
-/// `program` after the steps of `trace` and `postprocs`; nullopt if a step or postprocessor refuses.
+/// The steps of `trace` before its first sample.
+size_t steps_before_samples(const Trace& trace);
+
+/// What `start` becomes by the steps of `trace` that it lacks, and by `postprocs`; nullopt if one refuses.
 ///
 /// seed  of samples without a decision
-std::optional<Candidate> candidate_of(const Schedule& program, const Trace& trace, uint64_t seed,
+std::optional<Candidate> candidate_of(const schedule::Replay& start, const Trace& trace, uint64_t seed,
                                       const std::vector<Postproc>& postprocs);
 
 }  // namespace tilewright::tune

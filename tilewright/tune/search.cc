@@ -42,6 +42,8 @@ Search::Search(Schedule program, std::vector<Trace> designs, std::vector<Postpro
   if (designs_.empty()) throw UserError("the space has no design");
   if (options.population < 1) throw UserError("population is {}, expected at least 1", options.population);
   if (options.generations < 0) throw UserError("generations is {}, expected at least 0", options.generations);
+  for (const Trace& design : designs_)
+    starts_.emplace_back(program_.unproved(0)).run(design, steps_before_samples(design));
 }
 
 // Traces are replayed on all threads; seeds are drawn before, so that results do not depend on the threads.
@@ -52,7 +54,7 @@ std::vector<std::optional<Candidate>> Search::replay(const std::vector<std::pair
   runtime::interruptible_for(static_cast<int64_t>(traces.size()), [&](int64_t n) {
     const auto place = static_cast<size_t>(n);
     const auto& [design, trace] = traces[place];
-    found[place] = candidate_of(program_, trace, seeds[place], postprocs_);
+    found[place] = candidate_of(starts_[design], trace, seeds[place], postprocs_);
     if (found[place]) found[place]->design = design;
   });
   num_replayed_ += static_cast<int64_t>(traces.size());
@@ -131,17 +133,57 @@ std::vector<Candidate> Search::ask(int64_t count) {
   sort_by_score(all);
   // most by their scores, some as they were drawn
   std::vector<Candidate> chosen;
-  const auto take = [&](std::vector<Candidate>& from, int64_t most) {
-    for (Candidate& each : from) {
-      if (static_cast<int64_t>(chosen.size()) >= most) return;
-      if (asked_.insert(each.hash).second) chosen.push_back(std::move(each));
-    }
-  };
   const auto num_random = static_cast<int64_t>(options_.random_share * static_cast<double>(count));
-  take(all, count - num_random);
-  take(drawn, count);
-  take(all, count);
+  choose(all, static_cast<size_t>(count - num_random), &chosen);
+  choose(drawn, static_cast<size_t>(count), &chosen);
+  choose(all, static_cast<size_t>(count), &chosen);
   return chosen;
+}
+
+// The same candidates by steps that are proved; nullopt for those that are refused then.
+std::vector<std::optional<Candidate>> Search::proved(const std::vector<Candidate>& candidates) {
+  std::vector<std::optional<Candidate>> found(candidates.size());
+  runtime::interruptible_for(static_cast<int64_t>(candidates.size()), [&](int64_t n) {
+    const Candidate& each = candidates[static_cast<size_t>(n)];
+    const schedule::Replay start(program_.proved(0));
+    std::optional<Candidate> made = candidate_of(start, each.sch.trace(), 0, {});
+    if (!made) return;
+    TILEWRIGHT_CHECK(made->hash == each.hash, "steps make another program when they are proved");
+    made->design = each.design;
+    made->score = each.score;
+    found[static_cast<size_t>(n)] = std::move(made);
+  });
+  return found;
+}
+
+// Moves candidates of `from` that were not asked for before to `chosen`, until it has `most`.
+void Search::choose(std::vector<Candidate>& from, size_t most, std::vector<Candidate>* chosen) {
+  size_t next = 0;
+  while (chosen->size() < most && next < from.size()) {
+    std::vector<Candidate> some;
+    for (; next < from.size() && chosen->size() + some.size() < most; ++next) {
+      if (asked_.insert(from[next].hash).second) some.push_back(std::move(from[next]));
+    }
+    for (std::optional<Candidate>& each : proved(some)) {
+      if (each) chosen->push_back(std::move(*each));
+    }
+  }
+}
+
+size_t Search::design_of(const Trace& trace) const {
+  const std::string text = undecided(trace).str();
+  for (size_t n = 0; n < designs_.size(); ++n) {
+    if (undecided(designs_[n]).str() == text) return n;
+  }
+  return designs_.size();
+}
+
+std::optional<Candidate> Search::candidate(const Trace& trace) {
+  const size_t design = design_of(trace);
+  if (design == designs_.size()) return std::nullopt;
+  std::optional<Candidate> made = candidate_of(schedule::Replay(program_.proved(0)), trace, 0, postprocs_);
+  if (made) made->design = design;
+  return made;
 }
 
 void Search::tell(const std::vector<Candidate>& candidates, const std::vector<double>& seconds) {

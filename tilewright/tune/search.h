@@ -44,15 +44,17 @@ struct SearchOptions {
 class Search {
  public:
   /// program  the kernel as it was written
-  /// designs  traces with samples; at least one
+  /// designs  traces with samples; at least one, which apply to `program`
   Search(Schedule program, std::vector<Trace> designs, std::vector<Postproc> postprocs,
          std::shared_ptr<CostModel> model, SearchOptions options);
 
   /// At most `count` candidates that were not asked for before, the most promising first; fewer where the
-  /// space has no others.
+  /// space has no others.  Each step of these is proved legal; those that were only ranked are not.
   std::vector<Candidate> ask(int64_t count);
   /// The times of candidates, in seconds per call; infinity: it failed.
   void tell(const std::vector<Candidate>& candidates, const std::vector<double>& seconds);
+  /// The candidate of a trace with all samples decided, e.g. of a record; nullopt if it does not apply.
+  std::optional<Candidate> candidate(const Trace& trace);
   /// Candidates that were replayed so far, refused ones included.
   int64_t num_replayed() const { return num_replayed_; }
 
@@ -61,9 +63,13 @@ class Search {
   std::vector<Candidate> next_generation(const std::vector<Candidate>& parents);
   std::vector<std::optional<Candidate>> replay(const std::vector<std::pair<size_t, Trace>>& traces);
   void score(std::vector<Candidate>& candidates);
+  size_t design_of(const Trace& trace) const;
+  std::vector<std::optional<Candidate>> proved(const std::vector<Candidate>& candidates);
+  void choose(std::vector<Candidate>& from, size_t most, std::vector<Candidate>* chosen);
 
   Schedule program_;
   std::vector<Trace> designs_;
+  std::vector<schedule::Replay> starts_;  // for each design: its steps before the first sample
   std::vector<Postproc> postprocs_;
   std::shared_ptr<CostModel> model_;
   SearchOptions options_;
