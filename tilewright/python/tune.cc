@@ -45,6 +45,7 @@ tune::Postproc postproc_of(nb::object function) {
 
 std::shared_ptr<tune::CostModel> model_of(nb::object model, uint64_t seed) {
   if (model.is_none()) return std::make_shared<tune::RandomModel>(seed);
+  if (nb::isinstance<tune::CostModel>(model)) return nb::cast<std::shared_ptr<tune::CostModel>>(model);
   return std::make_shared<PythonModel>(std::move(model));
 }
 

@@ -12,6 +12,8 @@ using schedule::Schedule;
 using schedule::Trace;
 
 using Random = std::mt19937_64;
+/// A number in [0, 1).
+inline double unit(Random& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
 struct Candidate {
   Schedule sch;

@@ -9,10 +9,6 @@
 namespace tilewright::tune {
 namespace {
 
-constexpr double k53 = 0x1p-53;
-
-double unit(Random& random) { return static_cast<double>(random() >> 11) * k53; }
-
 // The best first, those with one score as they were.
 void sort_by_score(std::vector<Candidate>& candidates) {
   std::vector<std::pair<double, size_t>> order;
@@ -24,12 +20,6 @@ void sort_by_score(std::vector<Candidate>& candidates) {
 }
 
 }  // namespace
-
-std::vector<double> RandomModel::predict(const std::vector<Candidate>& candidates) {
-  std::vector<double> scores;
-  for (size_t n = 0; n < candidates.size(); ++n) scores.push_back(unit(random_));
-  return scores;
-}
 
 Search::Search(Schedule program, std::vector<Trace> designs, std::vector<Postproc> postprocs,
                std::shared_ptr<CostModel> model, SearchOptions options)
