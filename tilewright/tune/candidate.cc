@@ -58,10 +58,13 @@ Trace undecided(Trace trace) {
   return trace;
 }
 
-std::optional<Trace> mutated(const Trace& trace, Random& random) {
+std::optional<Trace> mutated(const Trace& trace, Random& random, const std::vector<std::string>& primitives) {
+  const auto is_meant = [&](const Instruction& step) {
+    return primitives.empty() || std::ranges::count(primitives, step.primitive->name) > 0;
+  };
   std::vector<size_t> samples;
   for (size_t n = 0; n < trace.steps.size(); ++n) {
-    if (place_of_decision(trace.steps[n])) samples.push_back(n);
+    if (is_meant(trace.steps[n]) && place_of_decision(trace.steps[n])) samples.push_back(n);
   }
   if (samples.empty()) return std::nullopt;
   Trace changed = trace;
@@ -76,6 +79,7 @@ std::optional<Candidate> candidate_of(const Schedule& program, const Trace& trac
   Schedule sch = program.fork(seed);
   try {
     trace.apply_to(sch);
+    if (!postprocs.empty()) sch.call("enter_postproc");  // mutations begin from the steps before
     for (const Postproc& postproc : postprocs) {
       if (!postproc(sch)) return std::nullopt;
     }

@@ -23,13 +23,19 @@ struct Candidate {
 /// A check or change of a candidate before it is built; false: the candidate is left out.
 using Postproc = std::function<bool(Schedule&)>;
 
+/// Another trace made of a candidate's, or nullopt where it has none to offer.
+using Mutator = std::function<std::optional<Trace>(const Trace&, Random&)>;
+
 /// True if the trace draws samples.
 bool has_samples(const Trace& trace);
 /// `trace` without its decisions, so that replaying draws them again.
 Trace undecided(Trace trace);
 /// `trace` with another decision of one sample: factors of a tile move a prime from one to another, other
 /// samples are drawn again.  Nullopt if it draws none.
-std::optional<Trace> mutated(const Trace& trace, Random& random);
+///
+/// primitives  samples of these alone; empty: of all
+std::optional<Trace> mutated(const Trace& trace, Random& random,
+                             const std::vector<std::string>& primitives = {});
 
 /// `program` after the steps of `trace` and `postprocs`; nullopt if a step or postprocessor refuses.
 ///

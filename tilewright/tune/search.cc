@@ -23,6 +23,10 @@ void sort_by_score(std::vector<Candidate>& candidates) {
   candidates = std::move(sorted);
 }
 
+void check_share(std::string_view name, double share) {
+  if (!(share >= 0 && share <= 1)) throw UserError("{} is {}, expected 0 to 1", name, share);
+}
+
 }  // namespace
 
 std::vector<double> RandomModel::predict(const std::vector<Candidate>& candidates) {
@@ -42,6 +46,12 @@ Search::Search(Schedule program, std::vector<Trace> designs, std::vector<Postpro
   if (designs_.empty()) throw UserError("the space has no design");
   if (options.population < 1) throw UserError("population is {}, expected at least 1", options.population);
   if (options.generations < 0) throw UserError("generations is {}, expected at least 0", options.generations);
+  check_share("mutation_share", options_.mutation_share);
+  check_share("random_share", options_.random_share);
+  for (const WeightedMutator& each : options_.mutators) {
+    if (!(each.weight > 0) || !std::isfinite(each.weight))
+      throw UserError("a mutator has weight {}, expected a number above 0", each.weight);
+  }
 }
 
 // Traces are replayed on all threads; seeds are drawn before, so that results do not depend on the threads.
@@ -89,6 +99,18 @@ void Search::score(std::vector<Candidate>& candidates) {
   sort_by_score(candidates);
 }
 
+std::optional<Trace> Search::child_of(const Trace& parent) {
+  if (options_.mutators.empty()) return mutated(parent, random_);
+  double sum = 0;
+  for (const WeightedMutator& each : options_.mutators) sum += each.weight;
+  double place = unit(random_) * sum;
+  for (const WeightedMutator& each : options_.mutators) {
+    place -= each.weight;
+    if (place < 0) return each.mutate(parent, random_);
+  }
+  return options_.mutators.back().mutate(parent, random_);
+}
+
 // Children of ranked parents, better ones more often: of two that are drawn, the better one.
 std::vector<Candidate> Search::next_generation(const std::vector<Candidate>& parents) {
   std::vector<std::pair<size_t, Trace>> traces;
@@ -99,7 +121,8 @@ std::vector<Candidate> Search::next_generation(const std::vector<Candidate>& par
       kept.push_back(parent);
       continue;
     }
-    if (std::optional<Trace> child = mutated(parent.sch.trace(), random_))
+    const Trace trace = parent.sch.trace();
+    if (std::optional<Trace> child = child_of(postprocs_.empty() ? trace : trace.without_postproc()))
       traces.emplace_back(parent.design, std::move(*child));
   }
   std::set<Hash128> hashes;

@@ -31,6 +31,11 @@ class RandomModel final : public CostModel {
   Random random_;
 };
 
+struct WeightedMutator {
+  Mutator mutate;
+  double weight;  // how often it is drawn, relative to others, > 0
+};
+
 struct SearchOptions {
   uint64_t seed = 0;
   int64_t population = 512;      // candidates of a generation, >= 1
@@ -38,6 +43,7 @@ struct SearchOptions {
   int64_t most_failures = 64;    // refused samples in a row before the search takes what it has, >= 1
   double mutation_share = 0.85;  // of a generation, 0 to 1: the others stay as they are
   double random_share = 0.05;    // of what is measured, 0 to 1: drawn, not chosen by the model
+  std::vector<WeightedMutator> mutators{};  // of candidates; empty: `mutated`
 };
 
 /// Evolutionary search over the designs of one kernel.  Without generations it draws samples alone.
@@ -60,6 +66,7 @@ class Search {
   std::vector<Candidate> draw(int64_t count);
   std::vector<Candidate> next_generation(const std::vector<Candidate>& parents);
   std::vector<std::optional<Candidate>> replay(const std::vector<std::pair<size_t, Trace>>& traces);
+  std::optional<Trace> child_of(const Trace& parent);
   void score(std::vector<Candidate>& candidates);
 
   Schedule program_;
