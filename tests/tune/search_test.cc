@@ -25,7 +25,12 @@ def main(A: T.Buffer((60, 84), "float32"), B: T.Buffer((84, 72), "float32"), C: 
   return Schedule(ir::with_function(ir::IRModuleNode::make(), "main", func));
 }
 
-std::vector<Trace> designs() { return generic_designs(matmul(), "main", target::Features{}).traces; }
+std::vector<Design> designs() {
+  std::vector<Design> found;
+  for (const Trace& trace : generic_designs(matmul(), "main", target::Features{}).traces)
+    found.push_back({trace});
+  return found;
+}
 
 Search search_of(uint64_t seed, std::shared_ptr<CostModel> model = nullptr) {
   if (!model) model = std::make_shared<RandomModel>(seed);
@@ -62,7 +67,7 @@ TEST(Search, asks_only_for_candidates_that_are_legal) {
   steps::split(sch, loops[0], schedule::Factors(rows.begin(), rows.end()));
   const auto parts = steps::split(sch, loops[2], schedule::Factors(terms.begin(), terms.end()));
   steps::vectorize(sch, parts[1]);
-  Search search(matmul(), {sch.trace()}, {}, std::make_shared<RandomModel>(3),
+  Search search(matmul(), {{sch.trace()}}, {}, std::make_shared<RandomModel>(3),
                 {.seed = 3, .population = 64, .generations = 2});
   const std::vector<Candidate> found = search.ask(8);
   EXPECT_FALSE(found.empty());
@@ -137,7 +142,7 @@ TEST(Mutation, changes_one_sample_and_keeps_the_extent) {
     for (size_t n = 0; n < before.steps.size(); ++n)
       changed += before.steps[n].str() != after->steps[n].str();
     EXPECT_LE(changed, 1);
-    EXPECT_TRUE(candidate_of(schedule::Replay(matmul()), *after, 6, {}));
+    EXPECT_TRUE(candidate_of(schedule::Replay(matmul()), {*after}, 6, {}));
   }
 }
 

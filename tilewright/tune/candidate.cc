@@ -58,10 +58,13 @@ Trace undecided(Trace trace) {
   return trace;
 }
 
-std::optional<Trace> mutated(const Trace& trace, Random& random) {
+std::optional<Trace> mutated(const Trace& trace, Random& random, const std::vector<std::string>& primitives) {
+  const auto is_meant = [&](const Instruction& step) {
+    return primitives.empty() || std::ranges::count(primitives, step.primitive->name) > 0;
+  };
   std::vector<size_t> samples;
   for (size_t n = 0; n < trace.steps.size(); ++n) {
-    if (place_of_decision(trace.steps[n])) samples.push_back(n);
+    if (is_meant(trace.steps[n]) && place_of_decision(trace.steps[n])) samples.push_back(n);
   }
   if (samples.empty()) return std::nullopt;
   Trace changed = trace;
@@ -77,12 +80,15 @@ size_t steps_before_samples(const Trace& trace) {
   return count;
 }
 
-std::optional<Candidate> candidate_of(const schedule::Replay& start, const Trace& trace, uint64_t seed,
+std::optional<Candidate> candidate_of(const schedule::Replay& start, const Design& design, uint64_t seed,
                                       const std::vector<Postproc>& postprocs) {
   schedule::Replay replay = start;
   replay.sch.set_seed(seed);
   try {
-    replay.run(trace, trace.steps.size());
+    replay.run(design.trace, design.trace.steps.size());
+    // mutations begin from the steps before
+    if (design.finish || !postprocs.empty()) replay.sch.call("enter_postproc");
+    if (design.finish) design.finish(replay.sch);
     for (const Postproc& postproc : postprocs) {
       if (!postproc(replay.sch)) return std::nullopt;
     }

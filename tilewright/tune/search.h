@@ -11,6 +11,11 @@
 
 namespace tilewright::tune {
 
+struct WeightedMutator {
+  Mutator mutate;
+  double weight;  // how often it is drawn, relative to others, > 0
+};
+
 struct SearchOptions {
   uint64_t seed = 0;
   int64_t population = 512;      // candidates of a generation, >= 1
@@ -18,14 +23,15 @@ struct SearchOptions {
   int64_t most_failures = 64;    // refused samples in a row before the search takes what it has, >= 1
   double mutation_share = 0.85;  // of a generation, 0 to 1: the others stay as they are
   double random_share = 0.05;    // of what is measured, 0 to 1: drawn, not chosen by the model
+  std::vector<WeightedMutator> mutators{};  // of candidates; empty: `mutated`
 };
 
 /// Evolutionary search over the designs of one kernel.  Without generations it draws samples alone.
 class Search {
  public:
   /// program  the kernel as it was written
-  /// designs  traces with samples; at least one, which apply to `program`
-  Search(Schedule program, std::vector<Trace> designs, std::vector<Postproc> postprocs,
+  /// designs  at least one; their traces have samples, and apply to `program`
+  Search(Schedule program, std::vector<Design> designs, std::vector<Postproc> postprocs,
          std::shared_ptr<CostModel> model, SearchOptions options);
 
   /// At most `count` candidates that were not asked for before, the most promising first; fewer where the
@@ -39,16 +45,22 @@ class Search {
   int64_t num_replayed() const { return num_replayed_; }
 
  private:
-  std::vector<Candidate> draw(int64_t count);
+  using Traces = std::vector<std::pair<size_t, Trace>>;  // each of a design
+  std::vector<Candidate> draw(const std::vector<size_t>& designs, int64_t count);
   std::vector<Candidate> next_generation(const std::vector<Candidate>& parents);
-  std::vector<std::optional<Candidate>> replay(const std::vector<std::pair<size_t, Trace>>& traces);
+  std::vector<Candidate> replay(const Traces& traces);
+  void add_child(const Candidate& parent, Traces* traces);
+  void choose_evolved(size_t most, std::vector<Candidate>* chosen);
+  void choose_finished(size_t most, std::vector<Candidate>* chosen);
+  std::optional<Trace> child_of(const Trace& parent);
   void score(std::vector<Candidate>& candidates);
   size_t design_of(const Trace& trace) const;
   std::vector<std::optional<Candidate>> proved(const std::vector<Candidate>& candidates);
   void choose(std::vector<Candidate>& from, size_t most, std::vector<Candidate>* chosen);
 
   Schedule program_;
-  std::vector<Trace> designs_;
+  std::vector<Design> designs_;
+  std::vector<size_t> evolved_, finished_;  // designs without and with a `finish`
   std::vector<schedule::Replay> starts_;  // for each design: its steps before the first sample
   std::vector<Postproc> postprocs_;
   std::shared_ptr<CostModel> model_;

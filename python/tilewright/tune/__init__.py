@@ -2,27 +2,60 @@
 
 from .._guard import guard_module
 from ..records import Database, OrderedUnionDatabase, Record, RecordFile, Task, UnionDatabase, tasks_of
-from .measure import MeasureOptions
-from .space import DefaultSpace, ScheduleFn, SpaceGenerator
+from .callbacks import MeasureCallback
+from .measure import Builder, MeasureOptions, Runner
+from .mutator import MutateSamples, Mutator, undecided
+from .postproc import (
+    DisallowDynamicLoop,
+    Postproc,
+    RewriteParallelVectorizeUnroll,
+    RewriteReductionBlock,
+    RewriteTensorize,
+)
+from .profiler import Profiler
+from .scheduler import Gradient, RoundRobin, TaskScheduler
+from .space import DefaultSpace, ScheduleFn, SpaceGenerator, SpaceUnion
+from .strategy import Evolutionary, ReplayFunction, ReplayTrace, SearchContext, SearchStrategy
 from .task_tuner import TaskResult
 from .tuner import compare, tune, tune_model, tune_tasks
 
 __all__ = [
+    "Builder",
     "Database",
     "DefaultSpace",
+    "DisallowDynamicLoop",
+    "Evolutionary",
+    "Gradient",
+    "MeasureCallback",
     "MeasureOptions",
+    "MutateSamples",
+    "Mutator",
     "OrderedUnionDatabase",
+    "Postproc",
+    "Profiler",
     "Record",
     "RecordFile",
+    "ReplayFunction",
+    "ReplayTrace",
+    "RewriteParallelVectorizeUnroll",
+    "RewriteReductionBlock",
+    "RewriteTensorize",
+    "RoundRobin",
+    "Runner",
     "ScheduleFn",
+    "SearchContext",
+    "SearchStrategy",
     "SpaceGenerator",
+    "SpaceUnion",
     "Task",
     "TaskResult",
+    "TaskScheduler",
     "UnionDatabase",
     "compare",
     "tasks_of",
     "tune",
     "tune_model",
     "tune_tasks",
+    "undecided",
 ]
 guard_module(__name__, globals(), __all__)

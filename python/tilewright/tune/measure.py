@@ -4,6 +4,7 @@ import tempfile
 import threading
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from .. import _core
@@ -13,6 +14,7 @@ from ..ir.module import unwrapped
 from ..schedule import Schedule, Trace
 from ..target import Target
 from .child import Child, ChildFailed
+from .profiler import Profiler
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,18 @@ def build_candidate(program: str, trace: str | None, target: str) -> bytes:
     trace    JSON of the steps
     Raises   UserError or Unsupported if it cannot be built
     """
-    module = load_json(program)
-    if trace is not None:
-        sch = Schedule(module)
-        Trace.load_json(trace).apply_to(sch._core)
-        module = sch.mod
-    library = _core.build(unwrapped(module), Target(target), trace is None, False, None)
+    module = load_json(program) if trace is None else _scheduled(program, trace)
+    return _library_of(module, Target(target), trace is None)
+
+
+def _scheduled(program: str, trace: str):
+    sch = Schedule(load_json(program))
+    Trace.load_json(trace).apply_to(sch._core)
+    return sch.mod
+
+
+def _library_of(module, target: Target, schedule: bool = False) -> bytes:
+    library = _core.build(unwrapped(module), target, schedule, False, None)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "candidate.so"
         library.export_library(str(path))
@@ -100,16 +108,83 @@ def parameter_shapes(task) -> list[tuple[tuple, str]]:
     ]
 
 
+class Builder:
+    """Makes the libraries of candidates; a subclass may do it otherwise, or look at what is built.
+
+    It runs in the executor that compiles, so that a process pool has to be able to pickle it.
+    >>> class Counts(tilewright.tune.Builder):
+    ...     def build(self, module, target):
+    ...         print("building")
+    ...         return super().build(module, target)
+    >>> tilewright.tune.tune(MyModule, database=tilewright.tune.RecordFile("tune.db"), trials=1, builder=Counts())
+    """
+
+    def build(self, module, target: Target):
+        """The bytes of the shared library of a scheduled module, or what the runner knows it by.
+
+        Raises UserError or Unsupported: the candidate is one failed record with this reason
+        """
+        return _library_of(module, target)
+
+
+class Runner:
+    """Measures the libraries of candidates; a subclass may do it otherwise, e.g. on another machine.
+
+    It runs in the executor that measures.
+    >>> class Twice(tilewright.tune.Runner):
+    ...     def run(self, library, baseline, shapes, options):
+    ...         super().run(library, baseline, shapes, options)
+    ...         return super().run(library, baseline, shapes, options)
+    >>> tilewright.tune.tune(MyModule, database=tilewright.tune.RecordFile("tune.db"), trials=1, runner=Twice())
+    """
+
+    def run(self, library, baseline: tuple | None, shapes: list, options: MeasureOptions) -> dict:
+        """{"seconds": [...], "baseline": [...], "has_same_bits": bool} of a library, measured in turns with the baseline's.
+
+        library   what the builder gave; that of the default schedule is bytes
+        baseline  (name, bytes of its library), or None: the library is measured alone
+        shapes    (extents, dtype) of each parameter
+        Raises    UserError or ChildFailed: the candidate is one failed record with this reason
+        """
+        return measure_candidate(library, baseline, shapes, options)
+
+
+def build_by(builder: Builder, program: str, trace: str, target: str):
+    """What a builder makes of the program, JSON of a module, after the steps of a trace, JSON."""
+    return builder.build(_scheduled(program, trace), Target(target))
+
+
+def run_by(runner: Runner, library, baseline: tuple | None, shapes: list, options: MeasureOptions) -> dict:
+    """What a runner measured.
+
+    Raises UserError if it gave something else than times
+    """
+    found = runner.run(library, baseline, shapes, options)
+    if not isinstance(found, dict) or not found.get("seconds"):
+        raise UserError(f'{type(runner).__name__}.run gave {found!r}, expected {{"seconds": [...], ...}}')
+    return {"baseline": [], "has_same_bits": False} | found
+
+
 class Executors:
     """Where candidates are built and measured.
 
     compiles  any concurrent.futures.Executor; default: threads of this process
     measures  the same; default: one candidate at a time on this machine
     options   how candidates are measured; default MeasureOptions()
+    builder, runner  make and measure libraries; default: as Builder and Runner do
     """
 
-    def __init__(self, compiles: Executor | None = None, measures: Executor | None = None, options=None):
+    def __init__(
+        self,
+        compiles: Executor | None = None,
+        measures: Executor | None = None,
+        options=None,
+        builder: Builder | None = None,
+        runner: Runner | None = None,
+    ):
         self.options = options or MeasureOptions()
+        self.build = partial(build_by, builder) if builder else build_candidate
+        self.measure = partial(run_by, runner) if runner else measure_candidate
         self._own: list[Executor] = []
         self.compiles = compiles or self._make_own(_core.num_threads())
         self.measures = measures or self._make_own(1)
@@ -144,7 +219,7 @@ class Measurer:
 
     def measure_default(self) -> dict:
         """Times of the default schedule, as measure has them."""
-        job = (_caught, measure_candidate, self._baseline[1], None, self._shapes, self.options)
+        job = (_caught, self._executors.measure, self._baseline[1], None, self._shapes, self.options)
         return self._result(0, self._executors.measures.submit(*job))[1]
 
     def measure(self, traces: list[str], rounds: int | None = None):
@@ -154,20 +229,23 @@ class Measurer:
         """
         options = self.options if rounds is None else replace(self.options, rounds=rounds)
         builds = [
-            self._executors.compiles.submit(_caught, build_candidate, self._program, trace, self._target)
+            self._executors.compiles.submit(
+                _caught, self._executors.build, self._program, trace, self._target
+            )
             for trace in traces
         ]
         running = []
         try:
             for n, build in enumerate(builds):
                 try:
-                    code, reason = build.result()
+                    with Profiler.timeit("build"):
+                        code, reason = build.result()
                 except Exception as error:  # of the executor, e.g. a worker that was killed
                     code, reason = None, f"the build was lost: {error}"
                 if reason:
                     yield n, {"failure": reason}
                     continue
-                job = (_caught, measure_candidate, code, self._baseline, self._shapes, options)
+                job = (_caught, self._executors.measure, code, self._baseline, self._shapes, options)
                 running.append((n, self._executors.measures.submit(*job)))
                 while len(running) > 1:
                     yield self._result(*running.pop(0))
@@ -179,7 +257,8 @@ class Measurer:
 
     def _result(self, n: int, future):
         try:
-            result, reason = future.result()
+            with Profiler.timeit("measure"):
+                result, reason = future.result()
         except Exception as error:
             result, reason = None, f"the measurement was lost: {error}"
         return n, {"failure": reason} if reason else result

@@ -34,7 +34,11 @@ class ScheduleFn(SpaceGenerator):
         self.name = f"function {getattr(function, '__qualname__', type(function).__name__)}"
 
     def designs(self, task) -> list[Schedule]:
-        sch = Schedule(task.module, seed=0)
+        return self.sampled(task, 0)
+
+    def sampled(self, task, seed: int) -> list[Schedule]:
+        """What the function makes of the program, with samples drawn from `seed`."""
+        sch = Schedule(task.module, seed=seed)
         result = self.function(sch)
         found = result if isinstance(result, list) else [sch if result is None else result]
         if not found or not all(isinstance(each, Schedule) for each in found):
@@ -60,6 +64,26 @@ class DefaultSpace(SpaceGenerator):
         """The designs, and (block, rule, reason) of every rule that was tried; the reason is empty where it was applied."""
         program = Schedule(task.module, error_render_level="fast")
         return _core.generic_designs(program._core, _core.record_function, task.target)
+
+
+class SpaceUnion(SpaceGenerator):
+    """The designs of several spaces as one space of a user's: the answer comes from it, also if the default schedule is faster.
+
+    Raises UserError if there is none, or one is no space
+    >>> space = tilewright.tune.SpaceUnion(tilewright.tune.DefaultSpace(), tilewright.tune.ScheduleFn(lambda sch: None))
+    """
+
+    def __init__(self, *spaces: SpaceGenerator):
+        for each in spaces:
+            if not isinstance(each, SpaceGenerator):
+                raise UserError(f"SpaceUnion: a Python {type(each).__name__} is no SpaceGenerator")
+        if not spaces:
+            raise UserError("SpaceUnion: there is no space")
+        self.spaces = list(spaces)
+        self.name = "union of " + ", ".join(each.name for each in spaces)
+
+    def designs(self, task) -> list:
+        return [design for each in self.spaces for design in each.designs(task)]
 
 
 def traces_of(designs: list) -> list[Trace]:

@@ -1,6 +1,5 @@
 """Tuning of one task: asks its search for candidates, measures and records them."""
 
-import math
 import platform
 import time
 from functools import cache
@@ -10,11 +9,12 @@ from .. import _core
 from ..records import Record, RecordFile, Task
 from ..schedule import Schedule
 from .measure import Executors, Measurer
+from .profiler import Profiler
 from .space import DefaultSpace, SpaceGenerator, has_samples, traces_of
+from .strategy import Evolutionary, SearchContext, asked
 
 #: rounds that confirm what seems to be faster than the default: by chance, all of 7 times are below 7 others in 1 of 3,432 cases
 _CONFIRMING_ROUNDS = 7
-_POPULATION, _GENERATIONS = 128, 4
 
 
 @cache
@@ -69,6 +69,8 @@ class TaskTuner:
     per_iteration        candidates between two questions to the search
     cost_model           an object with predict and update; None: random scores
     allow_reassociation  candidates that give other bits may win
+    strategy             a SearchStrategy; None: Evolutionary()
+    postprocs, mutators, callbacks  as in tune
     """
 
     def __init__(
@@ -82,18 +84,23 @@ class TaskTuner:
         per_iteration: int,
         cost_model=None,
         allow_reassociation: bool = False,
+        strategy=None,
+        postprocs=(),
+        mutators=(),
+        callbacks=(),
     ):
         self.result = TaskResult(task)
         self._task, self._database, self._space = task, database, space
         self._per_iteration, self._allows_other_bits = per_iteration, allow_reassociation
+        self._strategy, self._callbacks = strategy or Evolutionary(), list(callbacks)
+        context = SearchContext(task, space, [], list(postprocs), mutators, cost_model, seed)
         traces = traces_of(space.designs(task))
-        self._fixed = [each for each in traces if not has_samples(each)]
-        samples = [each for each in traces if has_samples(each)]
-        self._search = None
-        if samples:
-            program = Schedule(task.module, error_render_level="none")
-            options = (cost_model, seed, _POPULATION, _GENERATIONS)
-            self._search = _core.Search(program._core, samples, [], *options)
+        context.designs = [each for each in traces if has_samples(each) or not self._strategy.needs_samples]
+        self._fixed = []
+        for each in traces if self._strategy.needs_samples else []:
+            if not has_samples(each) and (sch := context.replay(each)) is not None:
+                self._fixed.append(sch.trace)
+        self._search = self._strategy.start(context) if context.designs else None
         self._measurer = Measurer(task, executors)
         database.add_program(task)
         #: the share of its time that the last iteration saved
@@ -143,24 +150,32 @@ class TaskTuner:
 
     def run(self, count: int) -> int:
         """Measures up to `count` candidates; returns how many, 0 when the space has no others."""
-        candidates, traces = None, []
+        given, traces = None, []
         if self._fixed:
             traces = [self._fixed.pop(0)]
         elif self._search is not None:
-            candidates = self._search.ask(min(count, self._per_iteration))
-            traces = [each.sch.trace() for each in candidates]
+            with Profiler.timeit("generation"):
+                given = self._search.ask(min(count, self._per_iteration))
+                traces = [each.sch.trace() for each in asked(type(self._strategy).__name__, given)]
         if not traces:
             self.result.is_done = True
             return 0
         texts = [trace.save_json() for trace in traces]
-        seconds, before = [math.inf] * len(texts), self.result.latency_s
+        records, before = [None] * len(texts), self.result.latency_s
         for n, found in self._measurer.measure(texts):
-            record = self._record(texts[n], self._confirmed(texts[n], found))
+            records[n] = self._record(texts[n], self._confirmed(texts[n], found))
             self.result.trials += 1
-            self._take(record)
-            seconds[n] = record.median
-        if candidates is not None:
-            self._search.tell(candidates, seconds)
+            self._take(records[n])
+        if given is not None:
+            with Profiler.timeit("model"):
+                self._search.tell(given, [each.median for each in records])
         after = self.result.latency_s
         self.last_gain = 1 - after / before if before and after else 1.0
+        for each in self._callbacks:
+            each.measured(self.result, [self._schedule_of(trace) for trace in traces], records)
         return len(texts)
+
+    def _schedule_of(self, trace) -> Schedule:
+        sch = Schedule(self._task.module)
+        trace.apply_to(sch._core)
+        return sch

@@ -4,23 +4,22 @@ import time
 
 from ..errors import UserError
 from ..records import RecordFile, tasks_of
-from .measure import Executors, MeasureOptions
+from .callbacks import checked_callbacks
+from .measure import Builder, Executors, MeasureOptions, Runner
+from .mutator import weighted
+from .postproc import checked_postprocs
+from .profiler import Profiler
 from .progress import Progress
+from .scheduler import Gradient, TaskScheduler, chosen_by
 from .space import DefaultSpace, SpaceGenerator
+from .strategy import SearchStrategy
 from .task_tuner import TaskResult, TaskTuner
 
-#: what a task is expected to gain at least after an iteration that gained nothing
-_LEAST_GAIN = 0.02
 
-
-def _next(tuners: list[TaskTuner]) -> TaskTuner | None:
-    """The task whose next iteration promises most: its share of the time, times what its last one gained."""
-
-    def promise(tuner: TaskTuner) -> float:
-        result = tuner.result
-        return result.task.weight * (result.latency_s or 0.0) * max(tuner.last_gain, _LEAST_GAIN)
-
-    return max((each for each in tuners if not each.result.is_done), key=promise, default=None)
+def _require_counts(**counts) -> None:
+    for name, value in counts.items():
+        if not isinstance(value, int) or value < 1:
+            raise UserError(f"tune: {name} is {value!r}, expected a whole number from 1 on")
 
 
 def tune_tasks(
@@ -28,11 +27,19 @@ def tune_tasks(
     *,
     database: RecordFile,
     trials: int = 64,
+    trials_per_task: int | None = None,
     per_iteration: int = 16,
     space: SpaceGenerator | None = None,
     seed: int = 0,
     cost_model=None,
+    strategy: SearchStrategy | None = None,
+    postprocs=(),
+    mutators=(),
+    scheduler: TaskScheduler | None = None,
+    callbacks=(),
     allow_reassociation: bool = False,
+    builder: Builder | None = None,
+    runner: Runner | None = None,
     executor=None,
     measure_executor=None,
     options: MeasureOptions | None = None,
@@ -45,38 +52,57 @@ def tune_tasks(
     time_limit  in s; default none
     Others, Returns, Raises  as in tune; a task that cannot be built or measured raises what its program is refused for
     """
-    for name, value in (("trials", trials), ("per_iteration", per_iteration)):
-        if not isinstance(value, int) or value < 1:
-            raise UserError(f"tune: {name} is {value!r}, expected a whole number from 1 on")
-    space = space or DefaultSpace()
+    _require_counts(trials=trials, per_iteration=per_iteration)
+    if trials_per_task is not None:
+        _require_counts(trials_per_task=trials_per_task)
+    parts = (
+        ("space", space, SpaceGenerator),
+        ("strategy", strategy, SearchStrategy),
+        ("scheduler", scheduler, TaskScheduler),
+        ("builder", builder, Builder),
+        ("runner", runner, Runner),
+    )
+    for name, value, kind in parts:
+        if value is not None and not isinstance(value, kind):
+            raise UserError(f"tune: {name} is a Python {type(value).__name__}, expected tune.{kind.__name__}")
+    weighted(mutators)
+    space, scheduler = space or DefaultSpace(), scheduler or Gradient()
+    plan = {
+        "seed": seed,
+        "per_iteration": per_iteration,
+        "cost_model": cost_model,
+        "allow_reassociation": allow_reassociation,
+        "strategy": strategy,
+        "postprocs": checked_postprocs(postprocs),
+        "mutators": mutators,
+        "callbacks": checked_callbacks(callbacks),
+    }
     begin = time.monotonic()
     tuners: list[TaskTuner] = []
-    with Executors(executor, measure_executor, options) as executors, Progress(quiet) as progress:
+    with (
+        Executors(executor, measure_executor, options, builder, runner) as executors,
+        Progress(quiet) as progress,
+    ):
 
         def results() -> list[TaskResult]:
             return [each.result for each in tuners]
 
         try:
             for task in tasks:
-                tuner = TaskTuner(
-                    task,
-                    database,
-                    space,
-                    executors,
-                    seed=seed,
-                    per_iteration=per_iteration,
-                    cost_model=cost_model,
-                    allow_reassociation=allow_reassociation,
-                )
+                tuner = TaskTuner(task, database, space, executors, **plan)
                 tuners.append(tuner)
-                tuner.measure_default()
+                with Profiler.timeit("default"):
+                    tuner.measure_default()
                 progress.show(results())
             left = trials
             while left > 0 and (time_limit is None or time.monotonic() - begin < time_limit):
-                tuner = _next(tuners)
+                tuner = chosen_by(scheduler, tuners)
                 if tuner is None:
                     break
-                left -= tuner.run(left)
+                most = left if trials_per_task is None else min(left, trials_per_task - tuner.result.trials)
+                left -= tuner.run(most)
+                if trials_per_task is not None and tuner.result.trials >= trials_per_task:
+                    tuner.result.is_done = True
                 progress.show(results())
         except KeyboardInterrupt:
             progress.note("interrupted: all trials so far are recorded")
@@ -93,10 +119,17 @@ def tune(mod, target="llvm", **options) -> list[TaskResult]:
     target         text or Target; default "llvm", this machine
     database       a RecordFile: where records go
     trials         how many candidates to measure, of all programs together, >= 1; default 64
+    trials_per_task  how many of one program at most, >= 1; default: as many as promise something
     per_iteration  how many before the search learns from them, >= 1; default 16
     space          which schedules there are; default DefaultSpace()
     seed           of everything drawn at random; default 0
     cost_model     an object with predict(candidates) and update(candidates, seconds); default: random scores
+    strategy       a SearchStrategy: which candidates are measured; default Evolutionary()
+    postprocs      a list of Postproc: checks and changes of each candidate; default none
+    mutators       {Mutator: weight}: how Evolutionary changes candidates; default: one sample of any kind
+    scheduler      a TaskScheduler: which program is next; default Gradient()
+    callbacks      a list of MeasureCallback, told of each iteration; default none
+    builder, runner  a Builder and a Runner: how candidates are built and measured; default: as these do
     allow_reassociation  a candidate that gives other bits than the default schedule may win; default False
     executor, measure_executor  run builds and measurements: any concurrent.futures.Executor; default: this machine
     options        a MeasureOptions: how candidates are measured
