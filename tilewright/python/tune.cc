@@ -97,8 +97,8 @@ void make_search(tune::Search* self, const schedule::Schedule& program, const nb
   for (nb::object& each : postprocs) functions.push_back(postproc_of(std::move(each)));
   std::vector<tune::Design> all;
   for (const nb::handle each : designs) all.push_back(design_of(each));
-  new (self) tune::Search(program, std::move(all), std::move(functions), model_of(std::move(model), seed),
-                          options);
+  new (self)
+      tune::Search(program, std::move(all), std::move(functions), model_of(std::move(model), seed), options);
 }
 
 }  // namespace
@@ -133,10 +133,10 @@ void bind_tune(nb::module_& m) {
       .def_prop_ro("num_replayed", &tune::Search::num_replayed);
   nb::class_<tune::PlanDesign>(m, "PlanDesign", "The default rules, with samples of what they decide.")
       .def_prop_ro("trace", [](const tune::PlanDesign& self) { return self.samples; });
-  m.def("plan_design", [](const schedule::Schedule& program, const std::string& func_name,
-                          const ir::Target& target) {
-    return tune::plan_design(program, func_name, driver::make_generator(target).features);
-  });
+  m.def("plan_design",
+        [](const schedule::Schedule& program, const std::string& func_name, const ir::Target& target) {
+          return tune::plan_design(program, func_name, driver::make_generator(target).features);
+        });
   m.def("trace_has_samples", &tune::has_samples);
   m.def("undecided_trace", &tune::undecided);
   m.def("mutated_trace",

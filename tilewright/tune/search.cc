@@ -61,8 +61,7 @@ std::vector<Candidate> Search::replay(const Traces& traces) {
   runtime::interruptible_for(static_cast<int64_t>(traces.size()), [&](int64_t n) {
     const auto place = static_cast<size_t>(n);
     const auto& [design, trace] = traces[place];
-    made[place] =
-        candidate_of(starts_[design], {trace, designs_[design].finish}, seeds[place], postprocs_);
+    made[place] = candidate_of(starts_[design], {trace, designs_[design].finish}, seeds[place], postprocs_);
     if (made[place]) made[place]->design = design;
   });
   num_replayed_ += static_cast<int64_t>(traces.size());

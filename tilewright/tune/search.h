@@ -61,7 +61,7 @@ class Search {
   Schedule program_;
   std::vector<Design> designs_;
   std::vector<size_t> evolved_, finished_;  // designs without and with a `finish`
-  std::vector<schedule::Replay> starts_;  // for each design: its steps before the first sample
+  std::vector<schedule::Replay> starts_;    // for each design: its steps before the first sample
   std::vector<Postproc> postprocs_;
   std::shared_ptr<CostModel> model_;
   SearchOptions options_;

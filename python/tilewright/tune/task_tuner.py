@@ -100,7 +100,8 @@ class TaskTuner:
         for each in traces if self._strategy.needs_samples else []:
             if not has_samples(each) and (sch := context.replay(each)) is not None:
                 self._fixed.append(sch.trace)
-        self._search = self._strategy.start(context) if context.designs else None
+        context.plans = space.plans(task)
+        self._search = self._strategy.start(context) if context.designs or context.plans else None
         self._measurer = Measurer(task, executors)
         database.add_program(task)
         #: the share of its time that the last iteration saved

@@ -1,6 +1,5 @@
 #include "tilewright/schedule/default/choices.h"
 
-#include "tilewright/schedule/steps.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -65,7 +64,7 @@ int64_t planned(const Block& block, std::string_view name, int64_t by_rules) {
 void remove_plan(Schedule& sch, BlockRef block) {
   const ir::AttrMap annotations = sch.get(block)->annotations;
   for (const auto& [name, value] : annotations) {
-    if (is_plan(name)) steps::unannotate(sch, block, name);
+    if (is_plan(name)) sch.call("unannotate", block, name);
   }
 }
 
