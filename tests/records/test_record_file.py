@@ -221,7 +221,7 @@ def test_damaged_and_foreign_files_are_left_as_they_are(tmp_path):
         other.execute("PRAGMA user_version = 99")
         other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     assert refused(path) == (
-        "error: tune.db is a database of version 99, this compiler reads 1\n"
+        "error: tune.db is a database of version 99, this compiler reads 2\n"
         "help: use the compiler that wrote it, or another file; it was left as it is"
     )
     with pytest.raises(UserError) as error:

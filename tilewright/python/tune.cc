@@ -84,6 +84,14 @@ void bind_tune(nb::module_& m) {
            })
       .def_prop_ro("num_replayed", &tune::Search::num_replayed);
   m.def("trace_has_samples", &tune::has_samples);
+  m.def("undecided_trace", &tune::undecided);
+  // the candidate that a trace makes of a program, or None where a step refuses
+  m.def("candidate_of",
+        [](const schedule::Schedule& program, const schedule::Trace& trace, size_t design, uint64_t seed) {
+          std::optional<Candidate> found = tune::candidate_of(program, trace, seed, {});
+          if (found) found->design = design;
+          return found;
+        });
   // ([trace], [(block, rule, reason)]) of the generic space
   m.def("generic_designs",
         [](const schedule::Schedule& program, const std::string& func_name, const ir::Target& target) {

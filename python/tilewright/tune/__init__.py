@@ -1,9 +1,21 @@
 """Tuning: searches for schedules that are faster than those of the rules, and records every trial."""
 
 from .._guard import guard_module
-from ..records import Database, OrderedUnionDatabase, Record, RecordFile, Task, UnionDatabase, tasks_of
+from ..records import (
+    Database,
+    OrderedUnionDatabase,
+    Record,
+    RecordFile,
+    Task,
+    UnionDatabase,
+    difference,
+    records_in,
+    tasks_of,
+)
 from .measure import MeasureOptions
+from .report import report
 from .space import DefaultSpace, ScheduleFn, SpaceGenerator
+from .statistics import speed_interval
 from .task_tuner import TaskResult
 from .tuner import compare, tune, tune_model, tune_tasks
 
@@ -20,6 +32,10 @@ __all__ = [
     "TaskResult",
     "UnionDatabase",
     "compare",
+    "difference",
+    "records_in",
+    "report",
+    "speed_interval",
     "tasks_of",
     "tune",
     "tune_model",

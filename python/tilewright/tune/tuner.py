@@ -7,6 +7,7 @@ from ..records import RecordFile, tasks_of
 from .measure import Executors, MeasureOptions
 from .progress import Progress
 from .space import DefaultSpace, SpaceGenerator
+from .stop import Stop
 from .task_tuner import TaskResult, TaskTuner
 
 #: what a task is expected to gain at least after an iteration that gained nothing
@@ -37,6 +38,7 @@ def tune_tasks(
     measure_executor=None,
     options: MeasureOptions | None = None,
     time_limit: float | None = None,
+    resume: bool = False,
     quiet: bool = False,
 ) -> list[TaskResult]:
     """Measures candidates for each task, and records every trial in `database`; Ctrl-C ends it after the trial in flight.
@@ -49,15 +51,20 @@ def tune_tasks(
         if not isinstance(value, int) or value < 1:
             raise UserError(f"tune: {name} is {value!r}, expected a whole number from 1 on")
     space = space or DefaultSpace()
-    begin = time.monotonic()
     tuners: list[TaskTuner] = []
-    with Executors(executor, measure_executor, options) as executors, Progress(quiet) as progress:
+    with (
+        Stop(time_limit) as stop,
+        Executors(executor, measure_executor, options, stop) as executors,
+        Progress(quiet, trials, stop) as progress,
+    ):
 
         def results() -> list[TaskResult]:
             return [each.result for each in tuners]
 
         try:
             for task in tasks:
+                if stop.is_interrupted:
+                    break
                 tuner = TaskTuner(
                     task,
                     database,
@@ -67,18 +74,22 @@ def tune_tasks(
                     per_iteration=per_iteration,
                     cost_model=cost_model,
                     allow_reassociation=allow_reassociation,
+                    resume=resume,
                 )
                 tuners.append(tuner)
+                tuner.on_trial = lambda: progress.show(results())
                 tuner.measure_default()
                 progress.show(results())
             left = trials
-            while left > 0 and (time_limit is None or time.monotonic() - begin < time_limit):
+            while left > 0 and not stop.is_set():
                 tuner = _next(tuners)
                 if tuner is None:
                     break
                 left -= tuner.run(left)
-                progress.show(results())
+                progress.line(results(), tuner.result)
         except KeyboardInterrupt:
+            stop.is_interrupted = True
+        if stop.is_interrupted:
             progress.note("interrupted: all trials so far are recorded")
         for each in tuners:
             each.result.is_done = True
@@ -99,6 +110,8 @@ def tune(mod, target="llvm", **options) -> list[TaskResult]:
     cost_model     an object with predict(candidates) and update(candidates, seconds); default: random scores
     allow_reassociation  a candidate that gives other bits than the default schedule may win; default False
     executor, measure_executor  run builds and measurements: any concurrent.futures.Executor; default: this machine
+    resume         goes on with what the database has of each program and space: its candidates are not measured again, and the
+                   search and the cost model know their times; default False
     options        a MeasureOptions: how candidates are measured
     time_limit     in s; default none
     quiet          no table; default False
