@@ -144,6 +144,10 @@ void bind_tune(nb::module_& m) {
           tune::Random random(seed);
           return tune::mutated(trace, random, primitives);
         });
+  // the candidate that a trace makes of a program, or None where a step refuses
+  m.def("candidate_of", [](const schedule::Schedule& program, const schedule::Trace& trace, uint64_t seed) {
+    return tune::candidate_of(schedule::Replay(program.proved(0)), {trace}, seed, {});
+  });
   // ([trace], [(block, rule, reason)]) of the generic space
   m.def("generic_designs",
         [](const schedule::Schedule& program, const std::string& func_name, const ir::Target& target) {
