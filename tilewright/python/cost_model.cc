@@ -1,5 +1,6 @@
 // Bindings for cost models.
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -64,6 +65,10 @@ void bind_cost_model(nb::module_& m) {
       });
   m.def("xgboost_version", [](const std::string& path) { return tune::XGBoost::open(path)->version(); });
   m.def("program_features", &program_features);
+  // the candidate of a trace whose samples are decided; None if a step refuses
+  m.def("candidate_of", [](const schedule::Schedule& program, const schedule::Trace& trace) {
+    return tune::candidate_of(program, trace, 0, {});
+  });
 }
 
 }  // namespace tilewright::python

@@ -11,6 +11,8 @@ struct ModelCosts {
   double l3_bytes_per_cycle = 16;
   double narrow_rate = 2;
   double divide_cycles = 8;
+  double math_instructions = 16;
+  double choice_steps = 2;
   double gather_cycles = 1;
   double forward_cycles = 7;
   double loop_instructions = 3;
@@ -38,6 +40,10 @@ struct ModelCosts {
                   kZen4},
         CostField{&C::divide_cycles, "divide_cycles", "cycles",
                   "from one division of whole vectors to the next", kZen4},
+        CostField{&C::math_instructions, "math_instructions", "", "of exp and the like",
+                  "exp by codegen/llvm: a polynomial of degree 7, and the powers of two"},
+        CostField{&C::choice_steps, "choice_steps", "", "one after the other, of a maximum or a choice",
+                  "a comparison and a blend, as NaN is to come out"},
         CostField{&C::gather_cycles, "gather_cycles", "cycles",
                   "of each lane that is loaded or stored by itself, and put into its place",
                   "a load, and an insertion on one of two shuffle units"},

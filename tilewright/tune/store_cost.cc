@@ -78,8 +78,11 @@ class CostMaker {
 
   void write_out() {
     Body& body = cost_.body;
-    const double of_copy =
-        registers_ * (store_.operations.total() + 2 * static_cast<double>(store_.accesses.size()));
+    // a number that all lanes share takes two instructions more to be a vector
+    double of_copy = store_.operations.total();
+    for (size_t n = 1; n < store_.accesses.size(); ++n)
+      of_copy += body.lanes > 1 && stride_of(store_.accesses[n]) == 0 ? 3 : 1;
+    of_copy *= registers_;
     while (body.num_loops < chain_.size()) {
       const NestLoop& next = loop(body.num_loops);
       if (next.kind == ForKind::kParallel || next.stays) return;
@@ -192,9 +195,8 @@ class CostMaker {
                  copies = body.copies * registers_;
     const double simple = copies * (all.float_add + all.float_mul + all.float_other + all.float_fma +
                                     all.int_add + all.int_mul + all.casts + all.choices + all.dots);
-    const double slow =
-        copies * ((all.float_div + all.int_div) * kModelCosts.divide_cycles +
-                  all.math * static_cast<double>(target::kLoopCosts.expensive_work) / fma_rate);
+    const double slow = copies * ((all.float_div + all.int_div) * kModelCosts.divide_cycles +
+                                  all.math * kModelCosts.math_instructions / fma_rate);
     cost_.arithmetic = body.iterations * (simple / fma_rate + slow);
     cost_.instructions = simple + slow + 2 * body.spills + kModelCosts.loop_instructions;
     cost_.loads = body.iterations * body.spills / rates.loads_per_cycle;
@@ -216,12 +218,15 @@ class CostMaker {
   double waiting() const {
     const Body& body = cost_.body;
     const Moves& sums = cost_.moves[0];
-    if (store_.accesses[0].loads == 0 || sums.kept <= 1) return 0;
     const double updates = body.copies * registers_ / std::max(sums.vectors, 1.0);  // of each sum
-    const double latency =
-        static_cast<double>(features_.rates.fma_latency) + (body.spills > 0 ? kModelCosts.forward_cycles : 0);
+    if (store_.accesses[0].loads == 0 || updates * sums.kept <= 1) return 0;
+    const double steps =
+        store_.operations.float_other + store_.operations.choices > 0 ? kModelCosts.choice_steps : 1;
+    const double latency = steps * static_cast<double>(features_.rates.fma_latency) +
+                           (body.spills > 0 ? kModelCosts.forward_cycles : 0);
     // sums of the next iterations of outer loops begin before these have ended
-    const double in_flight = kModelCosts.window_instructions / (body.trips * cost_.instructions);
+    const double waits = sums.kept > 1 ? body.trips : 1;
+    const double in_flight = kModelCosts.window_instructions / (waits * cost_.instructions);
     return updates * latency / std::max(in_flight, 1.0);
   }
 
