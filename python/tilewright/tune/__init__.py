@@ -3,15 +3,19 @@
 from .._guard import guard_module
 from ..records import Database, OrderedUnionDatabase, Record, RecordFile, Task, UnionDatabase, tasks_of
 from .measure import MeasureOptions
+from .model import AnalyticModel, BoostedModel, RandomModel, default_model, program_features, xgboost_library
 from .space import DefaultSpace, ScheduleFn, SpaceGenerator
 from .task_tuner import TaskResult
 from .tuner import compare, tune, tune_model, tune_tasks
 
 __all__ = [
+    "AnalyticModel",
+    "BoostedModel",
     "Database",
     "DefaultSpace",
     "MeasureOptions",
     "OrderedUnionDatabase",
+    "RandomModel",
     "Record",
     "RecordFile",
     "ScheduleFn",
@@ -20,9 +24,12 @@ __all__ = [
     "TaskResult",
     "UnionDatabase",
     "compare",
+    "default_model",
+    "program_features",
     "tasks_of",
     "tune",
     "tune_model",
     "tune_tasks",
+    "xgboost_library",
 ]
 guard_module(__name__, globals(), __all__)
