@@ -5,6 +5,7 @@ import time
 from ..errors import UserError
 from ..records import RecordFile, tasks_of
 from .measure import Executors, MeasureOptions
+from .model import default_model
 from .progress import Progress
 from .space import DefaultSpace, SpaceGenerator
 from .task_tuner import TaskResult, TaskTuner
@@ -56,6 +57,9 @@ def tune_tasks(
         def results() -> list[TaskResult]:
             return [each.result for each in tuners]
 
+        if cost_model is None and tasks:
+            cost_model = default_model(tasks[0].target, seed)
+            progress.note(f"cost model: {type(cost_model).__name__}")
         try:
             for task in tasks:
                 tuner = TaskTuner(
@@ -96,7 +100,7 @@ def tune(mod, target="llvm", **options) -> list[TaskResult]:
     per_iteration  how many before the search learns from them, >= 1; default 16
     space          which schedules there are; default DefaultSpace()
     seed           of everything drawn at random; default 0
-    cost_model     an object with predict(candidates) and update(candidates, seconds); default: random scores
+    cost_model     an object with predict(candidates) and update(candidates, seconds); default: default_model()
     allow_reassociation  a candidate that gives other bits than the default schedule may win; default False
     executor, measure_executor  run builds and measurements: any concurrent.futures.Executor; default: this machine
     options        a MeasureOptions: how candidates are measured
