@@ -151,7 +151,7 @@ def test_a_hundred_workers_a_fifth_of_which_is_killed(simulated):
     database = tune.RecordFile()
     with Simulated(100, 1) as builds, Simulated(100, 2) as measurements:
         result = tuned(
-            database, n=512, trials=100, per_iteration=100, executor=builds, measure_executor=measurements
+            database, n=1024, trials=100, per_iteration=100, executor=builds, measure_executor=measurements
         )
     found = outcomes(database)
     assert builds.killed >= 15 and measurements.killed >= 15
