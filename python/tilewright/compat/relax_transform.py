@@ -264,4 +264,6 @@ NAMES = {
 
 def names() -> dict:
     """tvm.relax.transform."""
-    return {**public_names(transform), **NAMES, **TRANSFORM_NAMES}
+    from .meta_schedule import PASSES
+
+    return {**public_names(transform), **NAMES, **TRANSFORM_NAMES, **PASSES}
