@@ -111,7 +111,6 @@ with tempfile.TemporaryDirectory() as work_dir:
     assert record.run_secs == [1e-5] and record.trace.as_json() == sch.trace.as_json()
     with Path(work_dir, "database_tuning_record.json").open("a") as file:
         file.write(lines[0].replace("Parallel", "Hover") + "\n[7]\n")
-    print(ms.database.JSONDatabase(work_dir=work_dir).refused)
     assert ms.database.JSONDatabase(work_dir=work_dir).refused == [
         (2, 'InstructionKind.get: there is no kind of instruction called "Hover"'),
         (3, "this is no line of a workload and a record"),

@@ -76,6 +76,8 @@ def record_of_line(line, workload):
         trace, seconds, target, infos = line
         given = [ArgInfo.from_json(each) for each in infos] if infos is not None else None
         target = None if target is None else _target_of(target)
+    except Error:
+        raise
     except (TypeError, ValueError, KeyError):
         raise UserError(
             "database_tuning_record.json: this is no line of trace, times, target and parameters"
@@ -120,10 +122,10 @@ def add_records(database, path_workload: str, path_tuning_record: str, module=No
                 known.add(_identity(made))
                 database.add_program(workloads[place].task)
                 database.add(made)
-        except (TypeError, ValueError, IndexError):
-            refused.append((number, "this is no line of a workload and a record"))
         except Error as error:
             refused.append((number, _reason(error)))
+        except (TypeError, ValueError, IndexError):
+            refused.append((number, "this is no line of a workload and a record"))
     return refused
 
 
