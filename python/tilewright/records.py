@@ -1,16 +1,20 @@
 """Databases of tuning records, and where build and compile look up schedules of kernels."""
 
+import json
 from contextvars import ContextVar
+from pathlib import Path
 
 from . import _core
 from ._guard import guard_module
-from .errors import Unsupported, UserError
+from .errors import Error, Unsupported, UserError
+from .ir import load_json, save_json
 from .ir.module import IRModule, unwrapped
 from .schedule import Schedule, Trace, by_rules
 from .target import Target
 from .tir import IntImm
 
-Record = _core.Record
+Record, RecordKey = _core.Record, _core.RecordKey
+_PROGRAM = "tilewright_program"
 _current: ContextVar = ContextVar("tilewright.tune.database", default=None)
 
 
@@ -111,6 +115,43 @@ class RecordFile(Database):
         """Adds the records of another file that are not here yet, and returns how many."""
         return self._core.merge(other._core)
 
+    def export(self, path) -> int:
+        """Writes programs and records to a file as lines of JSON, and returns how many records.
+
+        A line has the key "tilewright_program" or "tilewright_record"; import_ reads it.
+        >>> tilewright.tune.RecordFile("tune.db").export("tune.jsonl")
+        """
+        records = self.records(with_failures=True)
+        with Path(path).open("w") as file:
+            for hash_, name, func in self.programs():
+                line = {_PROGRAM: 1, "hash": hash_, "name": name, "program": json.loads(save_json(func))}
+                file.write(json.dumps(line) + "\n")
+            for record in records:
+                file.write(record.to_json() + "\n")
+        return len(records)
+
+    def import_(self, path) -> int:
+        """Adds the programs and records of a file that export wrote, and returns how many records were not here yet.
+
+        Raises UserError if a line is none of these; nothing is added then
+        >>> tilewright.tune.RecordFile("tune.db").import_("tune.jsonl")
+        """
+        added = RecordFile()
+        for place, line in enumerate(Path(path).read_text().splitlines(), 1):
+            try:
+                found = json.loads(line)
+                if isinstance(found, dict) and _PROGRAM in found:
+                    func = load_json(json.dumps(found["program"]))
+                    added._core.add_program(_core.RecordKey(found["hash"], ""), found["name"], func)
+                else:
+                    added.add(Record.from_json(line))
+            except (ValueError, KeyError, Error) as error:
+                reason = str(error).splitlines()[0].removeprefix("error: ")
+                raise UserError(
+                    f"{path}, line {place}: {reason}\nhelp: RecordFile.export writes such files; nothing was added"
+                ) from None
+        return self.merge(added)
+
     def prune(self, count: int = 1) -> int:
         """Keeps the fastest `count` records of each key and space; returns how many it removed."""
         return self._core.prune(count)
@@ -120,6 +161,38 @@ class RecordFile(Database):
 
     def __repr__(self) -> str:
         return f"RecordFile({self.path!r})"
+
+
+def records_in(path) -> list[tuple[str, Record]]:
+    """(kernel, record) of the records that the library of a model carries: compile took its schedules from them.
+
+    path    of the library
+    Raises  UserError if it is no library of a model
+    >>> tilewright.tune.records_in("model.so")
+    """
+    return _core.library_records(str(path))
+
+
+def difference(one: RecordFile, other: RecordFile) -> list[tuple[str, RecordKey, float | None, float | None]]:
+    """(name, key, seconds in one, seconds in other) of each program and machine, where the other gained most first.
+
+    one, other  their best records are compared, by median times in s; None: it has none
+    >>> [(name, a, b) for name, key, a, b in tilewright.tune.difference(before, after) if a and b and b < a]
+    """
+    names: dict[str, str] = {}
+    keys: dict[RecordKey, None] = {}
+    for each in (one, other):
+        names |= {hash_: name for hash_, name, _ in each.programs()}
+        keys |= {record.key: None for record in each.records()}
+    rows = []
+    for key in keys:
+        medians = [None if (best := each.best(key)) is None else best.median for each in (one, other)]
+        rows.append((names.get(key.program, key.program[:8]), key, *medians))
+
+    def gain(row) -> float:
+        return row[2] / row[3] if row[2] and row[3] else 1.0
+
+    return sorted(rows, key=gain, reverse=True)
 
 
 class UnionDatabase(Database):
@@ -200,5 +273,15 @@ def tasks_of(mod, target="llvm", *, exactly_one: bool = False) -> list[Task]:
     return list(tasks.values())
 
 
-__all__ = ["Database", "OrderedUnionDatabase", "Record", "RecordFile", "Task", "UnionDatabase", "tasks_of"]
+__all__ = [
+    "Database",
+    "OrderedUnionDatabase",
+    "Record",
+    "RecordFile",
+    "Task",
+    "UnionDatabase",
+    "difference",
+    "records_in",
+    "tasks_of",
+]
 guard_module(__name__, globals(), __all__)

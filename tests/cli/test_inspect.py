@@ -115,7 +115,7 @@ def test_function_needs_a_stage(command, affine):
     done = command("inspect", affine, "--function", "main")
     assert (done.code, done.err) == (
         2,
-        "error: --function needs a stage\nhelp: add --schedules or e.g. --stage tir\n",
+        "error: --function needs a stage\nhelp: add --schedules, --tuning or e.g. --stage tir\n",
     )
 
 

@@ -1,5 +1,6 @@
 """tilewright tune: records of a model's kernels, what it refuses, and --db of the other commands."""
 
+import json
 import os
 import signal
 import subprocess
@@ -66,6 +67,62 @@ def test_the_schedule_of_a_record_is_used(command, model, tmp_path):
     tuned = command("compile", model, "-o", "tuned.ll", "--fix", "n=7", "--db", "tune.db", "-q")
     assert (plain.code, tuned.code) == (0, 0)
     assert (tmp_path / "plain.ll").read_text() != (tmp_path / "tuned.ll").read_text()
+
+
+def test_a_library_carries_its_records(command, model, tmp_path):
+    (task,) = tune.tasks_of(tilewright.compile(tmp_path / model, shapes={"n": 7}).legalized)
+    sch = tilewright.Schedule(task.module)
+    sch.parallel(sch.get_loops(sch.get_child_blocks(sch.get_block("root"))[0])[0])
+    record = tune.Record()
+    record.key, record.trace_json, record.seconds = task.key, sch.trace.save_json(), [1e-5]
+    record.baseline, record.beats_default, record.space = [2e-5], True, "default"
+    record.processor, record.version = "some processor", "0.1.0"
+    tune.RecordFile(tmp_path / "tune.db").add(record)
+    command("compile", model, "-o", "model.so", "--fix", "n=7", "--db", "tune.db", "-q")
+    done = command("inspect", "model.so", "--tuning")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == (
+        f"# {task.name}: 10.0 us, 2.00 times as fast as the default schedule\n"
+        "# space default, measured on some processor by tilewright 0.1.0\n" + str(sch.trace)
+    )
+    done = command("inspect", "model.so", "--tuning", "--json")
+    ((name, carried),) = tune.records_in(tmp_path / "model.so")
+    assert json.loads(done.out) == [{"kernel": task.name, "record": json.loads(carried.to_json())}]
+    assert (name, carried.to_json()) == (
+        task.name,
+        tune.RecordFile(tmp_path / "tune.db").records()[0].to_json(),
+    )
+    done = command("inspect", "model.so", "--tuning", "--function", "another")
+    assert done.code == 2 and done.err.startswith('error: there is no kernel "another"\n')
+
+
+def test_models_without_records(command, model):
+    command("compile", model, "-o", "model.so", "-q")
+    done = command("inspect", "model.so", "--tuning")
+    assert (done.code, done.err) == (
+        2,
+        'error: "model.so" carries no records of tuning\n'
+        "help: `tilewright compile --db` takes those of its kernels from a database\n",
+    )
+    done = command("inspect", model, "--tuning")
+    assert (done.code, done.err) == (
+        2,
+        'error: "model.onnx" is not compiled: only libraries carry records of tuning\n'
+        "help: compile it with --db, and give the library\n",
+    )
+
+
+def test_it_goes_on_and_writes_a_page(command, model, tmp_path):
+    words = ("tune", model, "--db", "tune.db", "--fix", "n=7", "--threads", 1, "--only", "matmul")
+    assert command(*words, "--trials", 3, "-q").code == 0
+    before = {each.trace_json for each in tune.RecordFile(tmp_path / "tune.db").records(with_failures=True)}
+    done = command(*words, "--trials", 4, "--resume", "--cold", "--report", "tune.html")
+    assert done.code == 0, done.err
+    assert done.out.endswith("wrote tune.html\n")
+    assert "<svg" in (tmp_path / "tune.html").read_text()
+    records = tune.RecordFile(tmp_path / "tune.db").records(with_failures=True)
+    assert len({each.trace_json for each in records} - before) == 4
+    assert sum(each.is_cold for each in records) == 5  # and the default schedule
 
 
 @pytest.mark.parametrize(

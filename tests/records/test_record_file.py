@@ -221,12 +221,100 @@ def test_damaged_and_foreign_files_are_left_as_they_are(tmp_path):
         other.execute("PRAGMA user_version = 99")
         other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     assert refused(path) == (
-        "error: tune.db is a database of version 99, this compiler reads 1\n"
+        "error: tune.db is a database of version 99, this compiler reads 2\n"
         "help: use the compiler that wrote it, or another file; it was left as it is"
     )
     with pytest.raises(UserError) as error:
         tune.RecordFile(tmp_path / "nowhere" / "tune.db")
     assert str(error.value).endswith("tune.db: unable to open database file")
+
+
+def old_file(path, version=1):
+    """A file as version 1 made it, with one record: it had no scores."""
+    tune.RecordFile(path).add(record(tune.tasks_of(matmul())[0], [1.0]))
+    with sqlite3.connect(path) as other:
+        other.execute("ALTER TABLE record DROP COLUMN score")
+        other.execute(f"PRAGMA user_version = {version}")
+
+
+def test_a_file_of_an_older_version_is_brought_up_to_date(tmp_path):
+    path = tmp_path / "tune.db"
+    old_file(path)
+    database = tune.RecordFile(path)
+    made = record(tune.tasks_of(matmul())[0], [2.0])
+    made.score = 0.5
+    database.add(made)
+    assert [(each.median, each.score) for each in database.records()] == [(1.0, None), (2.0, 0.5)]
+    assert len(tune.RecordFile(path)) == 2
+
+
+def test_a_full_disk(tmp_path):
+    (task,) = tune.tasks_of(matmul())
+    path = tmp_path / "tune.db"
+    database = tune.RecordFile(path)
+    database._core.set_most_pages(12)
+    made = record(task, [1.0])
+    made.failure = "x" * 1000
+    with pytest.raises(UserError) as error:
+        for _ in range(100):
+            database.add(made)
+    assert str(error.value).replace(str(path), "tune.db") == (
+        "error: tune.db cannot grow: database or disk is full\n"
+        "help: free some space on its disk; all records before this one are kept"
+    )
+    count = len(tune.RecordFile(path))
+    assert 5 <= count < 50
+    database._core.set_most_pages(1000)
+    database.add(made)
+    assert len(tune.RecordFile(path)) == count + 1
+
+
+def test_records_as_lines_of_json(tmp_path):
+    (task,) = tune.tasks_of(matmul())
+    database, copy = tune.RecordFile(), tune.RecordFile()
+    database.add_program(task)
+    database.add(record(task, [0.5, 0.25], sch=scheduled(task)))
+    database.add(record(task, [], failure="it crashed"))
+    path = tmp_path / "tune.jsonl"
+    assert database.export(path) == 2
+    assert copy.import_(path) == 2
+    assert copy.import_(path) == 0
+    assert [each.to_json() for each in copy.records(with_failures=True)] == [
+        each.to_json() for each in database.records(with_failures=True)
+    ]
+    assert [(hash_, name) for hash_, name, _ in copy.programs()] == [(task.key.program, "main")]
+    assert tw.ir.structural_equal(copy.programs()[0][2], task.func)
+    lines = path.read_text().splitlines()
+    for line, reason in (
+        ("nothing", "Expecting value: line 1 column 1 (char 0)"),
+        ("[]", "this is no record of tuning: []"),
+        ('{"tilewright_record": 9}', "a record of version 9, this compiler reads 1"),
+        ('{"tilewright_program": 1, "name": "f"}', "'program'"),
+    ):
+        path.write_text("\n".join([*lines, line]))
+        other = tune.RecordFile()
+        with pytest.raises(UserError) as error:
+            other.import_(path)
+        assert str(error.value).replace(str(path), "tune.jsonl") == (
+            f"tune.jsonl, line 4: {reason}\nhelp: RecordFile.export writes such files; nothing was added"
+        )
+        assert len(other) == 0 and other.programs() == []
+
+
+def test_the_difference_of_two_files():
+    tasks = [tune.tasks_of(matmul(n))[0] for n in (5, 6, 7, 8)]
+    one, other = tune.RecordFile(), tune.RecordFile()
+    for database, times in ((one, (4.0, 3.0, 2.0, None)), (other, (2.0, 3.0, None, 1.0))):
+        for task, seconds in zip(tasks, times, strict=True):
+            if seconds is not None:
+                database.add_program(task)
+                database.add(record(task, [seconds]))
+    found = tune.difference(one, other)
+    assert [(name, a, b) for name, _, a, b in found][0] == ("main", 4.0, 2.0)
+    assert {key: (a, b) for _, key, a, b in found} == {
+        task.key: times
+        for task, times in zip(tasks, [(4.0, 2.0), (3.0, 3.0), (2.0, None), (None, 1.0)], strict=True)
+    }
 
 
 def test_a_file_that_cannot_grow(tmp_path):

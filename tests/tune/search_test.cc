@@ -25,7 +25,12 @@ def main(A: T.Buffer((60, 84), "float32"), B: T.Buffer((84, 72), "float32"), C: 
   return Schedule(ir::with_function(ir::IRModuleNode::make(), "main", func));
 }
 
-std::vector<Trace> designs() { return generic_designs(matmul(), "main", target::Features{}).traces; }
+std::vector<Design> designs() {
+  std::vector<Design> found;
+  for (const Trace& trace : generic_designs(matmul(), "main", target::Features{}).traces)
+    found.push_back({trace});
+  return found;
+}
 
 Search search_of(uint64_t seed, std::shared_ptr<CostModel> model = nullptr) {
   if (!model) model = std::make_shared<RandomModel>(seed);
@@ -47,6 +52,30 @@ TEST(Search, asks_for_each_candidate_once) {
     EXPECT_EQ(candidates.size(), 16u);
     for (const Candidate& each : candidates) EXPECT_TRUE(seen.insert(each.hash).second);
     search.tell(candidates, std::vector<double>(candidates.size(), 1.0));
+  }
+}
+
+// Ranking takes steps to be legal; what is asked for is proved: lanes of a sum are legal if there is one.
+TEST(Search, asks_only_for_candidates_that_are_legal) {
+  namespace steps = schedule::steps;
+  Schedule sch = matmul();
+  const std::vector<schedule::LoopRef> loops = steps::get_loops(sch, sch.call("get_block", "C").block());
+  // one lane, so that the design itself is legal
+  const auto terms =
+      sch.call("sample_perfect_tile", loops[2], 2, 64, schedule::ArgValue::List{84, 1}).exprs();
+  const auto rows = sch.call("sample_perfect_tile", loops[0], 2, 64).exprs();
+  steps::split(sch, loops[0], schedule::Factors(rows.begin(), rows.end()));
+  const auto parts = steps::split(sch, loops[2], schedule::Factors(terms.begin(), terms.end()));
+  steps::vectorize(sch, parts[1]);
+  Search search(matmul(), {{sch.trace()}}, {}, std::make_shared<RandomModel>(3),
+                {.seed = 3, .population = 64, .generations = 2});
+  const std::vector<Candidate> found = search.ask(8);
+  EXPECT_FALSE(found.empty());
+  EXPECT_LT(found.size(), 13u);  // divisors of 60 that are at most 64
+  for (const Candidate& each : found) {
+    const auto decided = each.sch.trace().steps[2].result.as<schedule::ArgValue::List>();
+    ASSERT_TRUE(decided);
+    EXPECT_EQ(each.sch.get(*(*decided)[1].as<schedule::ExprRef>()), 1);
   }
 }
 
@@ -103,7 +132,7 @@ TEST(Search, leaves_out_what_a_postprocessor_refuses) {
 
 TEST(Mutation, changes_one_sample_and_keeps_the_extent) {
   Random random(1);
-  const std::optional<Candidate> start = candidate_of(matmul(), designs()[0], 5, {});
+  const std::optional<Candidate> start = candidate_of(schedule::Replay(matmul()), designs()[0], 5, {});
   ASSERT_TRUE(start);
   const Trace before = start->sch.trace();
   for (int round = 0; round < 50; ++round) {
@@ -113,7 +142,7 @@ TEST(Mutation, changes_one_sample_and_keeps_the_extent) {
     for (size_t n = 0; n < before.steps.size(); ++n)
       changed += before.steps[n].str() != after->steps[n].str();
     EXPECT_LE(changed, 1);
-    EXPECT_TRUE(candidate_of(matmul(), *after, 6, {}));
+    EXPECT_TRUE(candidate_of(schedule::Replay(matmul()), {*after}, 6, {}));
   }
 }
 

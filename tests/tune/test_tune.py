@@ -187,28 +187,6 @@ def test_any_executor_builds_and_measures():
     assert result.trials == 5 and result.best is not None
 
 
-class LosesHalf(ThreadPoolExecutor):
-    """An executor whose workers are killed now and then."""
-
-    count = 0
-
-    def submit(self, *args):
-        self.count += 1
-        if self.count % 2 == 0:
-            return super().submit(lambda: (_ for _ in ()).throw(RuntimeError("the worker was killed")))
-        return super().submit(*args)
-
-
-def test_trials_of_lost_workers_are_recorded():
-    database = tune.RecordFile()
-    with LosesHalf(1) as lossy:
-        (result,) = tuned(matmul(), database, space=tune.ScheduleFn(split_columns), measure_executor=lossy)
-    records = database.records(with_failures=True)
-    assert result.trials == len(records) == 5
-    lost = [each for each in records if each.failure]
-    assert lost and {each.failure for each in lost} == {"the measurement was lost: the worker was killed"}
-
-
 def program(statement, name="main"):
     return parse(f"""
 @T.prim_func

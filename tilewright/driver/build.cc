@@ -181,6 +181,16 @@ std::vector<std::pair<std::string, std::string>> kernel_plans(const runtime::Mod
   return plans;
 }
 
+std::vector<std::pair<std::string, records::Record>> kernel_records(const runtime::Module& module) {
+  std::vector<std::pair<std::string, records::Record>> found;
+  const CompiledModule* compiled = as_compiled(module);
+  if (!compiled) return found;
+  for (const Kernel& kernel : compiled->kernels()) {
+    if (kernel.record) found.emplace_back(kernel.name, *kernel.record);
+  }
+  return found;
+}
+
 std::string get_source(const runtime::Module& module, const std::string& format) {
   const CompiledModule* compiled = as_compiled(module);
   if (!compiled)

@@ -65,6 +65,8 @@ std::vector<KernelSchedule> kernel_schedules(const runtime::Module& module);
 ir::IRModule scheduled_kernels(const runtime::Module& module);
 /// The functions of `module` that have several plans, and a line for each plan.
 std::vector<std::pair<std::string, std::string>> kernel_plans(const runtime::Module& module);
+/// The functions of `module` that BuildOptions::records knows, each with its record.
+std::vector<std::pair<std::string, records::Record>> kernel_records(const runtime::Module& module);
 
 /// The code of `module` as text, in a format of its target: "ll" (LLVM IR, optimised), "asm", "c"; "" selects
 /// the first of them.  Raises UserError if build did not make `module`, or for an unknown format.

@@ -12,6 +12,7 @@
 #include "tilewright/driver/pack_weights.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/driver/verify_passes.h"
+#include "tilewright/records/json.h"
 #include "tilewright/relax/build/block_builder.h"
 #include "tilewright/relax/graph/function_names.h"
 #include "tilewright/relax/index_inputs.h"
@@ -81,6 +82,9 @@ std::string flops_text(const tir::PrimFunc& func) {
   if (flops[2] - flops[1] != slope) return "";
   return fmt::format("{} * {}.{} + {}", slope, places[0].param, places[0].axis, flops[0] - slope);
 }
+
+// Notes that hold the records of tuning, before the names of their kernels.
+constexpr std::string_view kRecordNote = "tuning.";
 
 // "0:10 3:1": parameters 0 and 3 of main contain indices below 10 and 1.
 std::string indices_text(const ir::IRModule& module) {
@@ -190,11 +194,22 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
   result.kernels = build(result.legalized, target, options);
   for (const auto& [name, plans] : kernel_plans(result.kernels))
     result.code.notes.push_back({"plans." + name, plans});
+  for (const auto& [name, record] : kernel_records(result.kernels))
+    result.code.notes.push_back({fmt::format("{}{}", kRecordNote, name), records::to_json(record)});
   code->notes = result.code.notes;
   result.passes = context.records();
   result.passes.insert(result.passes.end(), steps.begin(), steps.end());
   stage("compile kernels");
   return result;
+}
+
+std::vector<std::pair<std::string, records::Record>> noted_records(const runtime::vm::Executable& code) {
+  std::vector<std::pair<std::string, records::Record>> found;
+  for (const runtime::vm::Note& note : code.notes) {
+    if (note.name.starts_with(kRecordNote))
+      found.emplace_back(note.name.substr(kRecordNote.size()), records::from_json(note.text));
+  }
+  return found;
 }
 
 runtime::vm::VirtualMachine load_model(const runtime::Module& library) {

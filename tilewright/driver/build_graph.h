@@ -35,4 +35,7 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
 /// features that this machine's CPU lacks.
 runtime::vm::VirtualMachine load_model(const runtime::Module& library);
 
+/// The records of tuning that schedule kernels of a compiled model, by the names of the kernels.
+std::vector<std::pair<std::string, records::Record>> noted_records(const runtime::vm::Executable& code);
+
 }  // namespace tilewright::driver

@@ -15,6 +15,7 @@ void bind_relax(nanobind::module_& m);
 void bind_driver(nanobind::module_& m);
 void bind_records(nanobind::module_& m);
 void bind_tune(nanobind::module_& m);
+void bind_cost_model(nanobind::module_& m);
 void bind_machine(nanobind::module_& m);
 void bind_analysis(nanobind::module_& m);
 void bind_arith(nanobind::module_& m);

@@ -16,6 +16,7 @@ NB_MODULE(_core, m) {
   bind_records(m);
   bind_driver(m);
   bind_tune(m);
+  bind_cost_model(m);
   bind_machine(m);
   bind_analysis(m);
   bind_arith(m);

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "tilewright/c_api.h"
+#include "tilewright/driver/build_graph.h"
 #include "tilewright/driver/kernel.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
@@ -11,6 +12,7 @@
 #include "tilewright/python/convert.h"
 #include "tilewright/python/locks.h"
 #include "tilewright/records/apply.h"
+#include "tilewright/records/json.h"
 #include "tilewright/records/sqlite_database.h"
 #include "tilewright/relax/graph/relax.h"
 
@@ -62,10 +64,14 @@ void bind_record(nb::module_& m) {
       .def_rw("beats_default", &Record::beats_default)
       .def_rw("changes_sums", &Record::changes_sums)
       .def_rw("is_cold", &Record::is_cold)
+      .def_rw("score", &Record::score, nb::arg("score").none())
       .def_rw("processor", &Record::processor)
       .def_rw("version", &Record::version)
       .def_rw("time", &Record::time)
-      .def_prop_ro("median", &Record::median);
+      .def_prop_ro("median", &Record::median)
+      .def("to_json", &records::to_json)
+      .def_static(
+          "from_json", [](const std::string& text) { return records::from_json(text); }, nb::arg("text"));
 }
 
 void bind_database(nb::module_& m) {
@@ -73,6 +79,7 @@ void bind_database(nb::module_& m) {
       .def(nb::init<const std::string&>(), nb::arg("path"))
       .def_prop_ro("path", &SqliteDatabase::path)
       .def("set_patience", &SqliteDatabase::set_patience)
+      .def("set_most_pages", &SqliteDatabase::set_most_pages)
       .def("add_program",
            [](SqliteDatabase& self, const Key& key, const std::string& name, const tir::PrimFunc& func) {
              self.add(records::Program{key.program, name, ir::save_json(func)});
@@ -130,6 +137,14 @@ void bind_records(nb::module_& m) {
          driver::kernels_of(module, true, false, records::machine_key(target->kind_name, generator.features)))
       found.append(
           nb::make_tuple(kernel.name, kernel.func, kernel.key, std::max<int64_t>(1, num_calls[kernel.name])));
+    return found;
+  });
+  // [(kernel, record)] that the library of a model carries
+  m.def("library_records", [](const std::string& path) {
+    nb::list found;
+    for (const auto& [name, record] :
+         driver::noted_records(driver::load_model(runtime::Module::load(path)).executable()))
+      found.append(nb::make_tuple(name, record));
     return found;
   });
   m.attr("record_function") = records::kFunction;

@@ -7,6 +7,7 @@
 #include "tilewright/driver/target.h"
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/locks.h"
+#include "tilewright/tune/plan_design.h"
 #include "tilewright/tune/rule.h"
 #include "tilewright/tune/search.h"
 
@@ -49,6 +50,7 @@ tune::Postproc postproc_of(nb::object function) {
 
 std::shared_ptr<tune::CostModel> model_of(nb::object model, uint64_t seed) {
   if (model.is_none()) return std::make_shared<tune::RandomModel>(seed);
+  if (nb::isinstance<tune::CostModel>(model)) return nb::cast<std::shared_ptr<tune::CostModel>>(model);
   return std::make_shared<PythonModel>(std::move(model));
 }
 
@@ -74,7 +76,14 @@ tune::WeightedMutator mutator_of(const nb::handle& pair) {
           weight};
 }
 
-void make_search(tune::Search* self, const schedule::Schedule& program, std::vector<schedule::Trace> designs,
+// A Trace, or a PlanDesign.
+tune::Design design_of(const nb::handle& object) {
+  if (!nb::isinstance<tune::PlanDesign>(object)) return {nb::cast<schedule::Trace>(object)};
+  const auto plan = nb::cast<tune::PlanDesign>(object);
+  return {plan.samples, [plan](schedule::Schedule& sch) { plan.finish(sch); }};
+}
+
+void make_search(tune::Search* self, const schedule::Schedule& program, const nb::list& designs,
                  std::vector<nb::object> postprocs, nb::object model, uint64_t seed, int64_t population,
                  int64_t generations, const nb::list& mutators, double mutation_share, double random_share) {
   tune::SearchOptions options;
@@ -86,8 +95,10 @@ void make_search(tune::Search* self, const schedule::Schedule& program, std::vec
   for (const nb::handle pair : mutators) options.mutators.push_back(mutator_of(pair));
   std::vector<tune::Postproc> functions;
   for (nb::object& each : postprocs) functions.push_back(postproc_of(std::move(each)));
-  new (self) tune::Search(program, std::move(designs), std::move(functions), model_of(std::move(model), seed),
-                          options);
+  std::vector<tune::Design> all;
+  for (const nb::handle each : designs) all.push_back(design_of(each));
+  new (self)
+      tune::Search(program, std::move(all), std::move(functions), model_of(std::move(model), seed), options);
 }
 
 }  // namespace
@@ -114,7 +125,18 @@ void bind_tune(nb::module_& m) {
              const Unlocked unlocked;
              self.tell(candidates, seconds);
            })
+      .def("candidate",
+           [](tune::Search& self, const schedule::Trace& trace) {
+             const Unlocked unlocked;
+             return self.candidate(trace);
+           })
       .def_prop_ro("num_replayed", &tune::Search::num_replayed);
+  nb::class_<tune::PlanDesign>(m, "PlanDesign", "The default rules, with samples of what they decide.")
+      .def_prop_ro("trace", [](const tune::PlanDesign& self) { return self.samples; });
+  m.def("plan_design",
+        [](const schedule::Schedule& program, const std::string& func_name, const ir::Target& target) {
+          return tune::plan_design(program, func_name, driver::make_generator(target).features);
+        });
   m.def("trace_has_samples", &tune::has_samples);
   m.def("undecided_trace", &tune::undecided);
   m.def("mutated_trace",
@@ -122,6 +144,10 @@ void bind_tune(nb::module_& m) {
           tune::Random random(seed);
           return tune::mutated(trace, random, primitives);
         });
+  // the candidate that a trace makes of a program, or None where a step refuses
+  m.def("candidate_of", [](const schedule::Schedule& program, const schedule::Trace& trace, uint64_t seed) {
+    return tune::candidate_of(schedule::Replay(program.proved(0)), {trace}, seed, {});
+  });
   // ([trace], [(block, rule, reason)]) of the generic space
   m.def("generic_designs",
         [](const schedule::Schedule& program, const std::string& func_name, const ir::Target& target) {

@@ -35,9 +35,11 @@ struct Record {
   bool beats_default = false;  // it is surely faster than the default schedule: their times do not overlap
   bool changes_sums = false;   // it adds in another order than the program that rules make
   bool is_cold = false;        // caches were emptied before each measurement
-  std::string processor;       // of the machine that measured it, for people
-  std::string version;         // of the compiler
-  int64_t time = 0;            // when it was added, in seconds since 1970
+  std::optional<double> score =
+      {};                 // of the cost model before it was measured: higher is faster; nullopt: unknown
+  std::string processor;  // of the machine that measured it, for people
+  std::string version;    // of the compiler
+  double time = 0;        // when it was added, in seconds since 1970
 
   /// The median of `seconds`; infinity if it failed.
   double median() const;

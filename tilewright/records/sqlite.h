@@ -25,6 +25,8 @@ class Statement {
   bool step();
   std::string text(int column) const;
   int64_t integer(int column) const;
+  double real(int column) const;
+  bool is_null(int column) const;
 
  private:
   void require(int code) const;

@@ -11,12 +11,12 @@
 namespace tilewright::records {
 namespace {
 
-constexpr int64_t kVersion = 1;
+constexpr int64_t kVersion = 2;  // 1: without scores
 constexpr int kBusyMilliseconds = 60'000;
 constexpr std::string_view kColumns =
     "id, program, machine, target, space, trace, seconds, baseline, failure, beats_default, changes_sums, "
     "is_cold, "
-    "processor, version, time";
+    "processor, version, time, score";
 
 std::string seconds_text(const std::vector<double>& seconds) { return nlohmann::json(seconds).dump(); }
 
@@ -35,7 +35,8 @@ Record record_of(const Statement& row) {
   record.is_cold = row.integer(11) != 0;
   record.processor = row.text(12);
   record.version = row.text(13);
-  record.time = row.integer(14);
+  record.time = row.real(14);
+  if (!row.is_null(15)) record.score = row.real(15);
   return record;
 }
 
@@ -54,7 +55,7 @@ void SqliteDatabase::Close::operator()(sqlite3* handle) const { sqlite3_close_v2
 
 SqliteDatabase::SqliteDatabase(const std::string& path) : path_(path) {
   open();
-  if (!has_tables()) make_tables();
+  if (stored_version() < kVersion) make_tables();
   // one file for readers, and a log that each record is appended to; it stays as it is while others have it open
   run("PRAGMA journal_mode = WAL", true);
   run("PRAGMA synchronous = NORMAL");
@@ -82,18 +83,21 @@ void SqliteDatabase::run(const char* sql, bool may_be_busy) {
   if (code != SQLITE_OK && !(may_be_busy && code == SQLITE_BUSY)) fail(code, handle_.get(), path_);
 }
 
-bool SqliteDatabase::has_tables() const {
+int64_t SqliteDatabase::stored_version() const {
   const int64_t version = integer_of("PRAGMA user_version");
   if (version > kVersion)
     throw UserError("{} is a database of version {}, this compiler reads {}", path_, version, kVersion)
         .help("use the compiler that wrote it, or another file; it was left as it is");
-  return version == kVersion;
+  return version;
 }
 
-// One of several processes that open a new file makes the tables, and the others wait for it.
+// One of several processes that open a new file makes the tables, and the others wait for it; likewise with what
+// tables of an older version lack.
 void SqliteDatabase::make_tables() {
   run("BEGIN IMMEDIATE");
-  if (!has_tables()) {
+  const int64_t version = stored_version();
+  if (version == 1) run("ALTER TABLE record ADD COLUMN score REAL; PRAGMA user_version = 2");
+  if (version == 0) {
     if (integer_of("SELECT count(*) FROM sqlite_master") > 0)
       throw UserError("{} is a database, but not one of tuning records", path_)
           .help("give the path of a new file; it was left as it is");
@@ -103,15 +107,19 @@ CREATE TABLE record(
   id INTEGER PRIMARY KEY, program TEXT NOT NULL, machine TEXT NOT NULL, target TEXT NOT NULL, space TEXT NOT NULL,
   trace TEXT NOT NULL, seconds TEXT NOT NULL, median REAL, baseline TEXT NOT NULL,
   failure TEXT NOT NULL, beats_default INTEGER NOT NULL, changes_sums INTEGER NOT NULL,
-  is_cold INTEGER NOT NULL, processor TEXT NOT NULL, version TEXT NOT NULL, time INTEGER NOT NULL);
+  is_cold INTEGER NOT NULL, processor TEXT NOT NULL, version TEXT NOT NULL, time REAL NOT NULL, score REAL);
 CREATE INDEX by_key ON record(program, machine, median);
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 )");
   }
   run("COMMIT");
 }
 
 void SqliteDatabase::set_patience(int milliseconds) { sqlite3_busy_timeout(handle_.get(), milliseconds); }
+
+void SqliteDatabase::set_most_pages(int64_t count) {
+  integer_of(fmt::format("PRAGMA max_page_count = {}", count));
+}
 
 void SqliteDatabase::add(const Program& program) {
   std::lock_guard lock(mutex_);
@@ -127,8 +135,8 @@ int64_t SqliteDatabase::add(const Record& record) {
   Statement statement(
       handle_.get(), path_,
       "INSERT INTO record(program, machine, target, space, trace, seconds, median, baseline, failure, "
-      "beats_default, changes_sums, is_cold, processor, version, time) "
-      "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)");
+      "beats_default, changes_sums, is_cold, processor, version, time, score) "
+      "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)");
   statement.bind(1, record.key.program)
       .bind(2, record.key.machine)
       .bind(3, record.target)
@@ -142,7 +150,8 @@ int64_t SqliteDatabase::add(const Record& record) {
       .bind(12, int64_t{record.is_cold})
       .bind(13, record.processor)
       .bind(14, record.version)
-      .bind(15, record.time != 0 ? record.time : static_cast<int64_t>(std::time(nullptr)));
+      .bind(15, record.time != 0 ? record.time : static_cast<double>(std::time(nullptr)));
+  if (record.score) statement.bind(16, *record.score);
   if (!record.seconds.empty()) statement.bind(7, record.median());
   statement.step();
   return sqlite3_last_insert_rowid(handle_.get());

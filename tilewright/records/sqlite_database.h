@@ -37,6 +37,8 @@ class SqliteDatabase final : public Database {
   const std::string& path() const { return path_; }
   /// Waits at most so long for other processes that write; default a minute.
   void set_patience(int milliseconds);
+  /// The file grows to so many pages at most; adding more raises UserError, as a full disk does.  0: no limit.
+  void set_most_pages(int64_t count);
   /// Adds the program unless it is there.  Raises UserError if the disk is full or the file is damaged.
   void add(const Program& program);
   /// Adds the record, with one write that is done completely or not at all, and returns its id.
@@ -57,7 +59,7 @@ class SqliteDatabase final : public Database {
   void open();
   int64_t integer_of(const std::string& sql) const;
   void run(const char* sql, bool may_be_busy = false);
-  bool has_tables() const;
+  int64_t stored_version() const;
   void make_tables();
 
   std::string path_;

@@ -227,6 +227,20 @@ Schedule Schedule::fork(uint64_t seed) const {
   return copy;
 }
 
+Schedule Schedule::unproved(uint64_t seed) const {
+  Schedule copy = fork(seed);
+  copy.options_.errors = ErrorDetail::kNone;
+  copy.state_.proves_steps = false;
+  return copy;
+}
+
+Schedule Schedule::proved(uint64_t seed) const {
+  Schedule copy = fork(seed);
+  copy.options_.errors = ErrorDetail::kFast;
+  copy.state_.proves_steps = true;
+  return copy;
+}
+
 For Schedule::get(LoopRef loop) const {
   require_alive(loop);
   return ref_as<ForNode>(state_.node(state_[loop]).stmt);

@@ -101,6 +101,10 @@ class Schedule {
   Schedule copy();
   /// A copy whose samples are drawn from `seed`.
   Schedule fork(uint64_t seed) const;
+  /// The same, for steps that nobody proves (State::proves_steps) and whose errors nobody reads.
+  Schedule unproved(uint64_t seed) const;
+  /// The same with proofs, and errors that say the reason alone.
+  Schedule proved(uint64_t seed) const;
 
   /// The loop, block or value that a handle stands for now.  Raise UserError when it is stale.
   For get(LoopRef loop) const;
@@ -123,6 +127,20 @@ class Schedule {
   State state_;
   Trace trace_;
   Options options_;
+};
+
+/// The steps of a trace on a schedule, some at a time: a copy goes on from where this one is.
+struct Replay {
+  Schedule sch;
+
+  explicit Replay(Schedule schedule) : sch(std::move(schedule)) {}
+  /// Runs the steps before step `end` that were not run yet.  Handles of the trace are none of `sch`.  An error
+  /// names its step, and leaves the steps before it done.
+  void run(const Trace& trace, size_t end);
+
+ private:
+  size_t next_ = 0;
+  std::unordered_map<int64_t, ArgValue> handles_;  // of the trace -> of the schedule
 };
 
 }  // namespace tilewright::schedule

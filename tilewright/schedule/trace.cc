@@ -149,35 +149,50 @@ Trace Trace::without_postproc() const {
 }
 
 void Trace::apply_to(Schedule& target) const {
-  std::unordered_map<std::string, ArgValue> handles;  // of the trace -> of the schedule
-  Schedule schedule = target;                         // all steps or none
-  for (size_t n = 0; n < steps.size(); ++n) {
-    std::vector<ArgValue> args = steps[n].args;
+  Replay replay(target);  // all steps or none
+  replay.run(*this, steps.size());
+  target = std::move(replay.sch);
+}
+
+namespace {
+
+// Numbers of handles count on over all kinds; a trace of JSON may say otherwise.
+template <class Handle>
+int64_t key_of(Handle handle) {
+  constexpr int64_t kind = std::is_same_v<Handle, BlockRef> ? 0 : std::is_same_v<Handle, LoopRef> ? 1 : 2;
+  return int64_t{handle.id} * 3 + kind;
+}
+
+}  // namespace
+
+void Replay::run(const Trace& trace, size_t end) {
+  for (; next_ < end; ++next_) {
+    const Instruction& step = trace.steps[next_];
+    std::vector<ArgValue> args = step.args;
     try {
       for (ArgValue& value : args) {
         for_each_handle(value, [&](auto& handle) {
-          auto known = handles.find(handle_name(handle));
-          if (known == handles.end()) throw UserError("{} has not been made before", handle_name(handle));
+          const auto known = handles_.find(key_of(handle));
+          if (known == handles_.end()) throw UserError("{} has not been made before", handle_name(handle));
           handle = *known->second.template as<std::remove_reference_t<decltype(handle)>>();
         });
       }
-      const ArgValue result = schedule.run(*steps[n].primitive, std::move(args)).value;
+      const ArgValue result = sch.run(*step.primitive, std::move(args)).value;
       std::vector<ArgValue> made;
       for_each_handle(result, [&](auto handle) { made.emplace_back(handle); });
       size_t count = 0;
-      for_each_handle(steps[n].result, [&](auto handle) {
-        if (count < made.size()) handles[handle_name(handle)] = made[count];
+      for_each_handle(step.result, [&](auto handle) {
+        if (count < made.size()) handles_[key_of(handle)] = made[count];
         ++count;
       });
       if (count != made.size())
         throw UserError("{} result{} recorded, but there {} {}", count, count == 1 ? " was" : "s were",
                         made.size() == 1 ? "is" : "are", made.size());
     } catch (Error& error) {
-      error.add_note({}, fmt::format("at step {} of the trace, {}", n + 1, steps[n].call()));
+      error.add_note({}, fmt::format("at step {} of the trace, {}", next_ + 1, step.call()));
       throw;
     }
   }
-  target = std::move(schedule);
 }
 
 }  // namespace tilewright::schedule

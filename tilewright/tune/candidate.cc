@@ -74,21 +74,30 @@ std::optional<Trace> mutated(const Trace& trace, Random& random, const std::vect
   return changed;
 }
 
-std::optional<Candidate> candidate_of(const Schedule& program, const Trace& trace, uint64_t seed,
+size_t steps_before_samples(const Trace& trace) {
+  size_t count = 0;
+  while (count < trace.steps.size() && !place_of_decision(trace.steps[count])) ++count;
+  return count;
+}
+
+std::optional<Candidate> candidate_of(const schedule::Replay& start, const Design& design, uint64_t seed,
                                       const std::vector<Postproc>& postprocs) {
-  Schedule sch = program.fork(seed);
+  schedule::Replay replay = start;
+  replay.sch.set_seed(seed);
   try {
-    trace.apply_to(sch);
-    if (!postprocs.empty()) sch.call("enter_postproc");  // mutations begin from the steps before
+    replay.run(design.trace, design.trace.steps.size());
+    // mutations begin from the steps before
+    if (design.finish || !postprocs.empty()) replay.sch.call("enter_postproc");
+    if (design.finish) design.finish(replay.sch);
     for (const Postproc& postproc : postprocs) {
-      if (!postproc(sch)) return std::nullopt;
+      if (!postproc(replay.sch)) return std::nullopt;
     }
   } catch (const Error& error) {
     if (error.kind() == Error::Kind::kInternal) throw;
     return std::nullopt;
   }
-  const Hash128 hash = ir::structural_hash(sch.module());
-  return Candidate{std::move(sch), hash};
+  const Hash128 hash = ir::structural_hash(replay.sch.module());
+  return Candidate{std::move(replay.sch), hash};
 }
 
 }  // namespace tilewright::tune

@@ -12,6 +12,8 @@ using schedule::Schedule;
 using schedule::Trace;
 
 using Random = std::mt19937_64;
+/// A number in [0, 1).
+inline double unit(Random& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
 struct Candidate {
   Schedule sch;
@@ -37,10 +39,20 @@ Trace undecided(Trace trace);
 std::optional<Trace> mutated(const Trace& trace, Random& random,
                              const std::vector<std::string>& primitives = {});
 
-/// `program` after the steps of `trace` and `postprocs`; nullopt if a step or postprocessor refuses.
+/// A way to schedule the kernel: samples to decide, and what is done when they are.
+struct Design {
+  Trace trace;
+  /// After the trace; its steps begin with enter_postproc.  None: nothing.
+  std::function<void(Schedule&)> finish = {};
+};
+
+/// The steps of `trace` before its first sample.
+size_t steps_before_samples(const Trace& trace);
+
+/// What `start` becomes by the steps of `design` that it lacks, and by `postprocs`; nullopt if one refuses.
 ///
 /// seed  of samples without a decision
-std::optional<Candidate> candidate_of(const Schedule& program, const Trace& trace, uint64_t seed,
+std::optional<Candidate> candidate_of(const schedule::Replay& start, const Design& design, uint64_t seed,
                                       const std::vector<Postproc>& postprocs);
 
 }  // namespace tilewright::tune

@@ -9,9 +9,8 @@
 namespace tilewright::tune {
 namespace {
 
-constexpr double k53 = 0x1p-53;
-
-double unit(Random& random) { return static_cast<double>(random() >> 11) * k53; }
+// Of each of the fastest candidates that a design finishes.
+constexpr int kChildren = 4;
 
 // The best first, those with one score as they were.
 void sort_by_score(std::vector<Candidate>& candidates) {
@@ -29,13 +28,7 @@ void check_share(std::string_view name, double share) {
 
 }  // namespace
 
-std::vector<double> RandomModel::predict(const std::vector<Candidate>& candidates) {
-  std::vector<double> scores;
-  for (size_t n = 0; n < candidates.size(); ++n) scores.push_back(unit(random_));
-  return scores;
-}
-
-Search::Search(Schedule program, std::vector<Trace> designs, std::vector<Postproc> postprocs,
+Search::Search(Schedule program, std::vector<Design> designs, std::vector<Postproc> postprocs,
                std::shared_ptr<CostModel> model, SearchOptions options)
     : program_(std::move(program)),
       designs_(std::move(designs)),
@@ -52,38 +45,49 @@ Search::Search(Schedule program, std::vector<Trace> designs, std::vector<Postpro
     if (!(each.weight > 0) || !std::isfinite(each.weight))
       throw UserError("a mutator has weight {}, expected a number above 0", each.weight);
   }
+  for (size_t n = 0; n < designs_.size(); ++n) {
+    const Trace& trace = designs_[n].trace;
+    (designs_[n].finish ? finished_ : evolved_).push_back(n);
+    starts_.emplace_back(program_.unproved(0)).run(trace, steps_before_samples(trace));
+  }
 }
 
-// Traces are replayed on all threads; seeds are drawn before, so that results do not depend on the threads.
-std::vector<std::optional<Candidate>> Search::replay(const std::vector<std::pair<size_t, Trace>>& traces) {
-  std::vector<std::optional<Candidate>> found(traces.size());
+// The candidates of traces, those of one program once.  Traces are replayed on all threads; seeds are drawn before, so
+// that results do not depend on the threads.
+std::vector<Candidate> Search::replay(const Traces& traces) {
+  std::vector<std::optional<Candidate>> made(traces.size());
   std::vector<uint64_t> seeds;
   for (size_t n = 0; n < traces.size(); ++n) seeds.push_back(random_());
   runtime::interruptible_for(static_cast<int64_t>(traces.size()), [&](int64_t n) {
     const auto place = static_cast<size_t>(n);
     const auto& [design, trace] = traces[place];
-    found[place] = candidate_of(program_, trace, seeds[place], postprocs_);
-    if (found[place]) found[place]->design = design;
+    made[place] = candidate_of(starts_[design], {trace, designs_[design].finish}, seeds[place], postprocs_);
+    if (made[place]) made[place]->design = design;
   });
   num_replayed_ += static_cast<int64_t>(traces.size());
+  std::set<Hash128> hashes;
+  std::vector<Candidate> found;
+  for (std::optional<Candidate>& each : made) {
+    if (each && hashes.insert(each->hash).second) found.push_back(std::move(*each));
+  }
   return found;
 }
 
-// Samples of all designs, one after the other.
-std::vector<Candidate> Search::draw(int64_t count) {
+// Samples of `designs`, one after the other.
+std::vector<Candidate> Search::draw(const std::vector<size_t>& designs, int64_t count) {
   std::vector<Candidate> found;
   std::set<Hash128> hashes;
   int64_t failures = 0;
-  size_t design = 0;
+  size_t next = 0;
   while (static_cast<int64_t>(found.size()) < count && failures < options_.most_failures) {
-    std::vector<std::pair<size_t, Trace>> traces;
+    Traces traces;
     for (int64_t n = static_cast<int64_t>(found.size()); n < count; ++n) {
-      traces.emplace_back(design, undecided(designs_[design]));
-      design = (design + 1) % designs_.size();
+      const size_t design = designs[next++ % designs.size()];
+      traces.emplace_back(design, undecided(designs_[design].trace));
     }
     const size_t before = found.size();
-    for (std::optional<Candidate>& each : replay(traces)) {
-      if (each && hashes.insert(each->hash).second) found.push_back(std::move(*each));
+    for (Candidate& each : replay(traces)) {
+      if (hashes.insert(each.hash).second) found.push_back(std::move(each));
     }
     failures = found.size() == before ? failures + static_cast<int64_t>(traces.size()) : 0;
   }
@@ -111,38 +115,40 @@ std::optional<Trace> Search::child_of(const Trace& parent) {
   return options_.mutators.back().mutate(parent, random_);
 }
 
+void Search::add_child(const Candidate& parent, Traces* traces) {
+  if (std::optional<Trace> child = child_of(parent.sch.trace().without_postproc()))
+    traces->emplace_back(parent.design, std::move(*child));
+}
+
 // Children of ranked parents, better ones more often: of two that are drawn, the better one.
 std::vector<Candidate> Search::next_generation(const std::vector<Candidate>& parents) {
-  std::vector<std::pair<size_t, Trace>> traces;
+  Traces traces;
   std::vector<Candidate> kept;
   for (int64_t n = 0; n < options_.population; ++n) {
     const Candidate& parent = parents[std::min(random_() % parents.size(), random_() % parents.size())];
-    if (unit(random_) >= options_.mutation_share) {
+    if (unit(random_) >= options_.mutation_share)
       kept.push_back(parent);
-      continue;
-    }
-    const Trace trace = parent.sch.trace();
-    if (std::optional<Trace> child = child_of(postprocs_.empty() ? trace : trace.without_postproc()))
-      traces.emplace_back(parent.design, std::move(*child));
+    else
+      add_child(parent, &traces);
   }
+  std::vector<Candidate> found = replay(traces);
   std::set<Hash128> hashes;
-  std::vector<Candidate> found;
-  for (std::optional<Candidate>& each : replay(traces)) {
-    if (each && hashes.insert(each->hash).second) found.push_back(std::move(*each));
-  }
+  for (const Candidate& each : found) hashes.insert(each.hash);
   for (Candidate& each : kept) {
     if (hashes.insert(each.hash).second) found.push_back(std::move(each));
   }
   return found;
 }
 
-std::vector<Candidate> Search::ask(int64_t count) {
-  if (count < 1) throw UserError("ask: count is {}, expected at least 1", count);
+// Generations of designs that are traces alone, whose replay is quick.
+void Search::choose_evolved(size_t most, std::vector<Candidate>* chosen) {
+  if (evolved_.empty() || chosen->size() >= most) return;
+  const auto count = static_cast<int64_t>(most - chosen->size());
   const int64_t least = options_.generations == 0 ? count : std::max(count, options_.population / 4);
-  std::vector<Candidate> drawn = draw(least), pool = drawn;
+  std::vector<Candidate> drawn = draw(evolved_, least), pool = drawn;
   for (const auto& [seconds, candidate] : measured_) {
     if (static_cast<int64_t>(pool.size()) >= 2 * options_.population || !std::isfinite(seconds)) break;
-    if (options_.generations > 0) pool.push_back(candidate);
+    if (options_.generations > 0 && !designs_[candidate.design].finish) pool.push_back(candidate);
   }
   std::vector<Candidate> all;
   for (int64_t n = 0; !pool.empty(); ++n) {
@@ -153,18 +159,83 @@ std::vector<Candidate> Search::ask(int64_t count) {
   }
   sort_by_score(all);
   // most by their scores, some as they were drawn
+  const auto num_random = static_cast<size_t>(options_.random_share * static_cast<double>(count));
+  choose(all, most - num_random, chosen);
+  choose(drawn, most, chosen);
+  choose(all, most, chosen);
+}
+
+// Samples of designs that are finished by more than a trace, which takes its time, and children of the fastest ones.
+void Search::choose_finished(size_t most, std::vector<Candidate>* chosen) {
+  if (finished_.empty() || chosen->size() >= most) return;
+  const auto count = static_cast<int64_t>(most - chosen->size());
+  std::vector<Candidate> pool = draw(finished_, 2 * count);
+  Traces children;
+  for (const auto& [seconds, candidate] : measured_) {
+    if (static_cast<int64_t>(children.size()) >= 2 * count || !std::isfinite(seconds)) break;
+    if (!designs_[candidate.design].finish) continue;
+    for (int n = 0; n < kChildren; ++n) add_child(candidate, &children);
+  }
+  for (Candidate& each : replay(children)) pool.push_back(std::move(each));
+  score(pool);
+  choose(pool, most, chosen);
+}
+
+std::vector<Candidate> Search::ask(int64_t count) {
+  if (count < 1) throw UserError("ask: count is {}, expected at least 1", count);
+  const auto most = static_cast<size_t>(count);
   std::vector<Candidate> chosen;
-  const auto take = [&](std::vector<Candidate>& from, int64_t most) {
-    for (Candidate& each : from) {
-      if (static_cast<int64_t>(chosen.size()) >= most) return;
-      if (asked_.insert(each.hash).second) chosen.push_back(std::move(each));
-    }
-  };
-  const auto num_random = static_cast<int64_t>(options_.random_share * static_cast<double>(count));
-  take(all, count - num_random);
-  take(drawn, count);
-  take(all, count);
+  // half of each, unless there are not so many
+  choose_finished(evolved_.empty() ? most : (most + 1) / 2, &chosen);
+  choose_evolved(most, &chosen);
+  choose_finished(most, &chosen);
   return chosen;
+}
+
+// The same candidates by steps that are proved; nullopt for those that are refused then.
+std::vector<std::optional<Candidate>> Search::proved(const std::vector<Candidate>& candidates) {
+  std::vector<std::optional<Candidate>> found(candidates.size());
+  runtime::interruptible_for(static_cast<int64_t>(candidates.size()), [&](int64_t n) {
+    const Candidate& each = candidates[static_cast<size_t>(n)];
+    const schedule::Replay start(program_.proved(0));
+    std::optional<Candidate> made = candidate_of(start, {each.sch.trace()}, 0, {});
+    if (!made) return;
+    TILEWRIGHT_CHECK(made->hash == each.hash, "steps make another program when they are proved");
+    made->design = each.design;
+    made->score = each.score;
+    found[static_cast<size_t>(n)] = std::move(made);
+  });
+  return found;
+}
+
+// Moves candidates of `from` that were not asked for before to `chosen`, until it has `most`.
+void Search::choose(std::vector<Candidate>& from, size_t most, std::vector<Candidate>* chosen) {
+  size_t next = 0;
+  while (chosen->size() < most && next < from.size()) {
+    std::vector<Candidate> some;
+    for (; next < from.size() && chosen->size() + some.size() < most; ++next) {
+      if (asked_.insert(from[next].hash).second) some.push_back(std::move(from[next]));
+    }
+    for (std::optional<Candidate>& each : proved(some)) {
+      if (each) chosen->push_back(std::move(*each));
+    }
+  }
+}
+
+size_t Search::design_of(const Trace& trace) const {
+  const std::string text = undecided(trace.without_postproc()).str();
+  for (size_t n = 0; n < designs_.size(); ++n) {
+    if (undecided(designs_[n].trace).str() == text) return n;
+  }
+  return designs_.size();
+}
+
+std::optional<Candidate> Search::candidate(const Trace& trace) {
+  const size_t design = design_of(trace);
+  if (design == designs_.size()) return std::nullopt;
+  std::optional<Candidate> made = candidate_of(schedule::Replay(program_.proved(0)), {trace}, 0, {});
+  if (made) made->design = design;
+  return made;
 }
 
 void Search::tell(const std::vector<Candidate>& candidates, const std::vector<double>& seconds) {

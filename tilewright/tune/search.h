@@ -7,29 +7,9 @@
 #include <vector>
 
 #include "tilewright/tune/candidate.h"
+#include "tilewright/tune/cost_model.h"
 
 namespace tilewright::tune {
-
-/// Scores of candidates, which order those that were not measured.
-class CostModel {
- public:
-  virtual ~CostModel() = default;
-  /// A score for each: higher is faster.
-  virtual std::vector<double> predict(const std::vector<Candidate>& candidates) = 0;
-  /// Learns from measured times, in seconds per call; infinity: it failed.
-  virtual void update(const std::vector<Candidate>& candidates, const std::vector<double>& seconds) = 0;
-};
-
-/// Draws scores.
-class RandomModel final : public CostModel {
- public:
-  explicit RandomModel(uint64_t seed) : random_(seed) {}
-  std::vector<double> predict(const std::vector<Candidate>& candidates) override;
-  void update(const std::vector<Candidate>&, const std::vector<double>&) override {}
-
- private:
-  Random random_;
-};
 
 struct WeightedMutator {
   Mutator mutate;
@@ -50,27 +30,38 @@ struct SearchOptions {
 class Search {
  public:
   /// program  the kernel as it was written
-  /// designs  traces with samples; at least one
-  Search(Schedule program, std::vector<Trace> designs, std::vector<Postproc> postprocs,
+  /// designs  at least one; their traces have samples, and apply to `program`
+  Search(Schedule program, std::vector<Design> designs, std::vector<Postproc> postprocs,
          std::shared_ptr<CostModel> model, SearchOptions options);
 
   /// At most `count` candidates that were not asked for before, the most promising first; fewer where the
-  /// space has no others.
+  /// space has no others.  Each step of these is proved legal; those that were only ranked are not.
   std::vector<Candidate> ask(int64_t count);
   /// The times of candidates, in seconds per call; infinity: it failed.
   void tell(const std::vector<Candidate>& candidates, const std::vector<double>& seconds);
+  /// The candidate of a trace with all samples decided, e.g. of a record; nullopt if it does not apply.
+  std::optional<Candidate> candidate(const Trace& trace);
   /// Candidates that were replayed so far, refused ones included.
   int64_t num_replayed() const { return num_replayed_; }
 
  private:
-  std::vector<Candidate> draw(int64_t count);
+  using Traces = std::vector<std::pair<size_t, Trace>>;  // each of a design
+  std::vector<Candidate> draw(const std::vector<size_t>& designs, int64_t count);
   std::vector<Candidate> next_generation(const std::vector<Candidate>& parents);
-  std::vector<std::optional<Candidate>> replay(const std::vector<std::pair<size_t, Trace>>& traces);
+  std::vector<Candidate> replay(const Traces& traces);
+  void add_child(const Candidate& parent, Traces* traces);
+  void choose_evolved(size_t most, std::vector<Candidate>* chosen);
+  void choose_finished(size_t most, std::vector<Candidate>* chosen);
   std::optional<Trace> child_of(const Trace& parent);
   void score(std::vector<Candidate>& candidates);
+  size_t design_of(const Trace& trace) const;
+  std::vector<std::optional<Candidate>> proved(const std::vector<Candidate>& candidates);
+  void choose(std::vector<Candidate>& from, size_t most, std::vector<Candidate>* chosen);
 
   Schedule program_;
-  std::vector<Trace> designs_;
+  std::vector<Design> designs_;
+  std::vector<size_t> evolved_, finished_;  // designs without and with a `finish`
+  std::vector<schedule::Replay> starts_;    // for each design: its steps before the first sample
   std::vector<Postproc> postprocs_;
   std::shared_ptr<CostModel> model_;
   SearchOptions options_;

@@ -1,9 +1,20 @@
 """Tuning: searches for schedules that are faster than those of the rules, and records every trial."""
 
 from .._guard import guard_module
-from ..records import Database, OrderedUnionDatabase, Record, RecordFile, Task, UnionDatabase, tasks_of
+from ..records import (
+    Database,
+    OrderedUnionDatabase,
+    Record,
+    RecordFile,
+    Task,
+    UnionDatabase,
+    difference,
+    records_in,
+    tasks_of,
+)
 from .callbacks import MeasureCallback
 from .measure import Builder, MeasureOptions, Runner
+from .model import AnalyticModel, BoostedModel, RandomModel, default_model, program_features
 from .mutator import MutateSamples, Mutator, undecided
 from .postproc import (
     DisallowDynamicLoop,
@@ -13,13 +24,17 @@ from .postproc import (
     RewriteTensorize,
 )
 from .profiler import Profiler
+from .report import report
 from .scheduler import Gradient, RoundRobin, TaskScheduler
 from .space import DefaultSpace, ScheduleFn, SpaceGenerator, SpaceUnion
+from .statistics import speed_interval
 from .strategy import Evolutionary, ReplayFunction, ReplayTrace, SearchContext, SearchStrategy
 from .task_tuner import TaskResult
 from .tuner import compare, tune, tune_model, tune_tasks
 
 __all__ = [
+    "AnalyticModel",
+    "BoostedModel",
     "Builder",
     "Database",
     "DefaultSpace",
@@ -33,6 +48,7 @@ __all__ = [
     "OrderedUnionDatabase",
     "Postproc",
     "Profiler",
+    "RandomModel",
     "Record",
     "RecordFile",
     "ReplayFunction",
@@ -52,6 +68,12 @@ __all__ = [
     "TaskScheduler",
     "UnionDatabase",
     "compare",
+    "default_model",
+    "difference",
+    "program_features",
+    "records_in",
+    "report",
+    "speed_interval",
     "tasks_of",
     "tune",
     "tune_model",

@@ -40,7 +40,7 @@ class Child:
     """
 
     def __init__(self, memory_mb: int = 0):
-        self._memory_mb = memory_mb
+        self.memory_mb = memory_mb
         self._process = None
         self._lock = threading.Lock()
 
@@ -49,7 +49,7 @@ class Child:
         self._read, from_child = os.pipe()
         environment = os.environ | {
             "TILEWRIGHT_TUNE_FDS": f"{to_child},{from_child}",
-            "TILEWRIGHT_TUNE_MEMORY_MB": str(self._memory_mb),
+            "TILEWRIGHT_TUNE_MEMORY_MB": str(self.memory_mb),
             "PYTHONPATH": os.pathsep.join(
                 [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
             ),

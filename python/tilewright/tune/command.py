@@ -9,8 +9,12 @@ from types import SimpleNamespace
 from ..errors import Error, UserError
 from ..records import RecordFile
 from .measure import MeasureOptions
+from .report import report
+from .statistics import speed_interval
 from .tuner import tune_model
 
+#: more than the caches of processors hold
+_COLD_BYTES = 256 << 20
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -39,6 +43,12 @@ def dims_of(words: list[str]) -> dict[str, int]:
     return dims
 
 
+def _speedup_text(result) -> str:
+    text = f"{result.speedup:.2f} times as fast"
+    interval = speed_interval(result.best.seconds, result.best.baseline)
+    return f"{text}, {interval[0]:.2f} to {interval[1]:.2f} with 95 %" if interval else text
+
+
 def _tune(asked: SimpleNamespace) -> None:
     target = asked.target + (f" -num-cores={asked.threads}" if asked.threads else "")
     shapes, database = dims_of(asked.fix) or None, RecordFile(asked.db)
@@ -54,14 +64,20 @@ def _tune(asked: SimpleNamespace) -> None:
             seed=asked.seed,
             allow_reassociation=asked.allow_reassociation,
             executor=executor,
-            options=MeasureOptions(num_threads=asked.threads),
+            options=MeasureOptions(
+                num_threads=asked.threads, cache_flush_bytes=_COLD_BYTES if asked.cold else 0
+            ),
             time_limit=limit,
+            resume=asked.resume,
             quiet=asked.quiet,
         )
     faster = [each for each in results if each.speedup > 1]
     print(f"{len(faster)} of {len(results)} kernels are faster than by their default schedules")
     for each in sorted(faster, key=lambda result: -result.speedup):
-        print(f"  {each.task.name}: {each.speedup:.2f} times as fast")
+        print(f"  {each.task.name}: {_speedup_text(each)}")
+    if asked.report:
+        report(results, asked.report)
+        print(f"wrote {asked.report}")
 
 
 def main(options: str) -> int:

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from .. import _core
 from ..errors import Error, UserError
-from ..ir import load_json, save_json
+from ..ir import load_json
 from ..ir.module import unwrapped
 from ..schedule import Schedule, Trace
 from ..target import Target
 from .child import Child, ChildFailed
-from .profiler import Profiler
+from .statistics import ROUNDS
+from .stop import Stop
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,12 @@ class MeasureOptions:
     """How candidates are measured.
 
     min_repeat_ms      one measurement takes at least this long, in ms; default 20
-    rounds             measurements of each candidate, in turns with the default schedule; default 3
-    timeout            of one candidate, in s; default 10
-    hopeless           a candidate that took so many times the baseline's time is measured once; default 3.0
+    rounds             measurements of each candidate, in turns with the default schedule; default 3.  What may be faster is
+                       measured anew, in up to 31 rounds (tune/statistics.py)
+    timeout            of one candidate, in s, beside the time that the default schedule takes in as many rounds; default 10
+    build_timeout      of one build, in s; default 60.  A thread cannot be stopped: the candidate is given up, and its thread
+                       builds on until it ends
+    hopeless           a candidate that took so many times the baseline's time is measured once; default 2.0
     cache_flush_bytes  before each measurement so much other memory is written, so that caches are cold; default 0, warm caches
     num_threads        of parallel loops; default 0, what the process uses
     memory_mb          limit of the address space of a measuring process, in MiB; default 0, none
@@ -33,7 +37,8 @@ class MeasureOptions:
     min_repeat_ms: int = 20
     rounds: int = 3
     timeout: float = 10.0
-    hopeless: float = 3.0
+    build_timeout: float = 60.0
+    hopeless: float = 2.0
     cache_flush_bytes: int = 0
     num_threads: int = 0
     memory_mb: int = 0
@@ -68,24 +73,34 @@ _children: list[Child] = []
 _children_lock = threading.Lock()
 
 
-def measure_candidate(code: bytes, baseline: tuple | None, shapes: list, options: MeasureOptions) -> dict:
-    """{"seconds": [...], "baseline": [...]} of a library and the baseline, measured in a process of their own.
-
-    baseline  (name, library): measured in turns with it; None: it is measured alone
-    shapes    (extents, dtype) of each parameter
-    Raises    ChildFailed with the reason if it crashed, took too long or raised
-    """
+def _child(memory_mb: int) -> Child:
     with _children_lock:
-        child = _children.pop() if _children else Child(options.memory_mb)
+        for place, each in enumerate(_children):
+            if each.memory_mb == memory_mb:
+                return _children.pop(place)
+    return Child(memory_mb)
+
+
+def measure_candidate(
+    code: bytes, baseline: tuple | None, shapes: list, options: MeasureOptions, is_confirming: bool = False
+) -> dict:
+    """{"seconds": [...], "baseline": [...], "has_same_bits"} of a library and the baseline, measured in a process of their own.
+
+    baseline       (name, library): measured in turns with it; None: it is measured alone
+    shapes         (extents, dtype) of each parameter
+    is_confirming  as many rounds as it takes to be sure that it is faster, or not; default False
+    Raises         ChildFailed with the reason if it crashed, took too long or raised
+    """
+    child = _child(options.memory_mb)
     try:
-        job = ("measure", code, _core.record_function, baseline, shapes, vars(options))
+        job = ("measure", code, _core.record_function, baseline, shapes, vars(options), is_confirming)
         return child.run(job, options.timeout)
     finally:
         with _children_lock:
             _children.append(child)
 
 
-def _caught(function, *args):
+def caught(function, *args):
     """(result, None), or (None, reason): errors of an executor are not those of a candidate."""
     try:
         return function(*args), None
@@ -154,12 +169,21 @@ def build_by(builder: Builder, program: str, trace: str, target: str):
     return builder.build(_scheduled(program, trace), Target(target))
 
 
-def run_by(runner: Runner, library, baseline: tuple | None, shapes: list, options: MeasureOptions) -> dict:
-    """What a runner measured.
+def run_by(
+    runner: Runner,
+    library,
+    baseline: tuple | None,
+    shapes: list,
+    options: MeasureOptions,
+    is_confirming: bool = False,
+) -> dict:
+    """What a runner measured, in as many rounds as the options say, or as it takes to be sure.
 
     Raises UserError if it gave something else than times
     """
-    found = runner.run(library, baseline, shapes, options)
+    found = runner.run(
+        library, baseline, shapes, replace(options, rounds=ROUNDS) if is_confirming else options
+    )
     if not isinstance(found, dict) or not found.get("seconds"):
         raise UserError(f'{type(runner).__name__}.run gave {found!r}, expected {{"seconds": [...], ...}}')
     return {"baseline": [], "has_same_bits": False} | found
@@ -172,20 +196,27 @@ class Executors:
     measures  the same; default: one candidate at a time on this machine
     options   how candidates are measured; default MeasureOptions()
     builder, runner  make and measure libraries; default: as Builder and Runner do
+    stop      once it is set, nothing new is begun, and what is being measured is the last; default: never
     """
 
     def __init__(
         self,
         compiles: Executor | None = None,
         measures: Executor | None = None,
-        options=None,
+        options: MeasureOptions | None = None,
+        stop: Stop | None = None,
         builder: Builder | None = None,
         runner: Runner | None = None,
     ):
         self.options = options or MeasureOptions()
+        self.stop = stop or Stop()
         self.build = partial(build_by, builder) if builder else build_candidate
         self.measure = partial(run_by, runner) if runner else measure_candidate
         self._own: list[Executor] = []
+        #: how many measurements may be under way; the second one is there when the first one ends
+        self.most_measured = 2 if measures is None else None
+        #: builds on the same machine would slow measurements down
+        self.builds_first = compiles is None and measures is None
         self.compiles = compiles or self._make_own(_core.num_threads())
         self.measures = measures or self._make_own(1)
 
@@ -199,66 +230,4 @@ class Executors:
 
     def __exit__(self, *_):
         for each in self._own:
-            each.shutdown(cancel_futures=True)
-
-
-class Measurer:
-    """Builds and measures candidates of one task.
-
-    Raises UserError or Unsupported if the default schedule cannot be built, and UserError for open extents
-    """
-
-    def __init__(self, task, executors: Executors):
-        self._executors = executors
-        self.options = executors.options
-        self._shapes = parameter_shapes(task)
-        self._program = save_json(task.module)
-        self._target = str(task.target)
-        build = executors.compiles.submit(build_candidate, self._program, None, self._target)
-        self._baseline = (f"{task.key.program} {task.key.machine}", build.result())
-
-    def measure_default(self) -> dict:
-        """Times of the default schedule, as measure has them."""
-        job = (_caught, self._executors.measure, self._baseline[1], None, self._shapes, self.options)
-        return self._result(0, self._executors.measures.submit(*job))[1]
-
-    def measure(self, traces: list[str], rounds: int | None = None):
-        """Yields (n, {"seconds", "baseline", "has_same_bits"} or {"failure"}) for each trace as soon as it is known.
-
-        rounds  instead of the options' number
-        """
-        options = self.options if rounds is None else replace(self.options, rounds=rounds)
-        builds = [
-            self._executors.compiles.submit(
-                _caught, self._executors.build, self._program, trace, self._target
-            )
-            for trace in traces
-        ]
-        running = []
-        try:
-            for n, build in enumerate(builds):
-                try:
-                    with Profiler.timeit("build"):
-                        code, reason = build.result()
-                except Exception as error:  # of the executor, e.g. a worker that was killed
-                    code, reason = None, f"the build was lost: {error}"
-                if reason:
-                    yield n, {"failure": reason}
-                    continue
-                job = (_caught, self._executors.measure, code, self._baseline, self._shapes, options)
-                running.append((n, self._executors.measures.submit(*job)))
-                while len(running) > 1:
-                    yield self._result(*running.pop(0))
-            for each in running:
-                yield self._result(*each)
-        finally:  # of an iteration that was interrupted
-            for future in (*builds, *(future for _, future in running)):
-                future.cancel()
-
-    def _result(self, n: int, future):
-        try:
-            with Profiler.timeit("measure"):
-                result, reason = future.result()
-        except Exception as error:
-            result, reason = None, f"the measurement was lost: {error}"
-        return n, {"failure": reason} if reason else result
+            each.shutdown(wait=False, cancel_futures=True)

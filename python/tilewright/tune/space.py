@@ -19,6 +19,10 @@ class SpaceGenerator:
             f"{type(self).__name__} has no method designs(task)\nhelp: define it, as tune.ScheduleFn does"
         )
 
+    def plans(self, task) -> list:
+        """Designs that the rules of the default schedule complete: what they decide is sampled."""
+        return []
+
 
 class ScheduleFn(SpaceGenerator):
     """The space of a function that schedules with sample_* steps.
@@ -56,6 +60,8 @@ class DefaultSpace(SpaceGenerator):
     """
 
     name = "default"
+    #: the decisions of the default schedule's rules are sampled too
+    has_plans = True
 
     def designs(self, task) -> list[Trace]:
         return self.explained(task)[0]
@@ -64,6 +70,12 @@ class DefaultSpace(SpaceGenerator):
         """The designs, and (block, rule, reason) of every rule that was tried; the reason is empty where it was applied."""
         program = Schedule(task.module, error_render_level="fast")
         return _core.generic_designs(program._core, _core.record_function, task.target)
+
+    def plans(self, task) -> list:
+        if not self.has_plans:
+            return []
+        plan = _core.plan_design(Schedule(task.module)._core, _core.record_function, task.target)
+        return [] if plan is None else [plan]
 
 
 class SpaceUnion(SpaceGenerator):
@@ -84,6 +96,9 @@ class SpaceUnion(SpaceGenerator):
 
     def designs(self, task) -> list:
         return [design for each in self.spaces for design in each.designs(task)]
+
+    def plans(self, task) -> list:
+        return [plan for each in self.spaces for plan in each.plans(task)]
 
 
 def traces_of(designs: list) -> list[Trace]:

@@ -22,6 +22,7 @@ class SearchContext:
     mutators    {Mutator: weight}; default: samples of all kinds
     cost_model  an object with predict and update; None: random scores
     seed        of what is drawn
+    plans       designs that the rules of the default schedule complete, for strategies in C++
     """
 
     task: object
@@ -31,6 +32,7 @@ class SearchContext:
     mutators: dict = field(default_factory=dict)
     cost_model: object = None
     seed: int = 0
+    plans: list = field(default_factory=list)
 
     def replay(self, trace: Trace, seed: int = 0) -> Schedule | None:
         """The program after the steps of a trace and the postprocessors; None if one of them refuses.
@@ -120,7 +122,7 @@ class Evolutionary(SearchStrategy):
         program = Schedule(context.task.module, error_render_level="none")
         return _core.Search(
             program._core,
-            context.designs,
+            [*context.designs, *context.plans],
             [as_function(each) for each in context.postprocs],
             context.cost_model,
             context.seed,

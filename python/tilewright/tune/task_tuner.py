@@ -7,14 +7,15 @@ from pathlib import Path
 
 from .. import _core
 from ..records import Record, RecordFile, Task
-from ..schedule import Schedule
-from .measure import Executors, Measurer
+from ..schedule import Schedule, Trace
+from .batch import Measurer
+from .measure import Executors
+from .model import default_model
 from .profiler import Profiler
+from .similar import starts_of
 from .space import DefaultSpace, SpaceGenerator, has_samples, traces_of
+from .statistics import is_faster, is_promising, median, ratios_of
 from .strategy import Evolutionary, SearchContext, asked
-
-#: rounds that confirm what seems to be faster than the default: by chance, all of 7 times are below 7 others in 1 of 3,432 cases
-_CONFIRMING_ROUNDS = 7
 
 
 @cache
@@ -27,11 +28,6 @@ def _processor() -> str:
     return names[0] if names else platform.machine()
 
 
-def _is_faster(seconds: list[float], baseline: list[float]) -> bool:
-    """True if all measurements beat all of the baseline's: what overlaps cannot be told apart."""
-    return bool(seconds) and bool(baseline) and max(seconds) < min(baseline)
-
-
 class TaskResult:
     """What tuning found for one task.
 
@@ -39,11 +35,13 @@ class TaskResult:
     default_s  median time of the default schedule in s; None if it was not measured
     best       the fastest Record; None if every trial failed
     trials     how many candidates were measured, failed ones included
+    records    of these trials and of the default schedule, in order
     is_done    nothing more will be measured
     """
 
     def __init__(self, task: Task):
         self.task, self.default_s, self.best, self.trials, self.is_done = task, None, None, 0, False
+        self.records: list[Record] = []
 
     @property
     def latency_s(self) -> float | None:
@@ -56,8 +54,8 @@ class TaskResult:
         if self.best is None or self.default_s is None or not self.best.trace_json:
             return 1.0
         # both were measured in the same rounds
-        baseline = sorted(self.best.baseline) or [self.default_s]
-        return baseline[len(baseline) // 2] / self.best.median
+        ratios = ratios_of(self.best.seconds, self.best.baseline)
+        return median(ratios) if ratios else self.default_s / self.best.median
 
 
 class TaskTuner:
@@ -67,10 +65,11 @@ class TaskTuner:
     space                which schedules there are
     seed                 of what is drawn
     per_iteration        candidates between two questions to the search
-    cost_model           an object with predict and update; None: random scores
+    cost_model           an object with predict and update; None: default_model
     allow_reassociation  candidates that give other bits may win
     strategy             a SearchStrategy; None: Evolutionary()
     postprocs, mutators, callbacks  as in tune
+    resume               what the database has of this task and space is taken for measured
     """
 
     def __init__(
@@ -88,25 +87,63 @@ class TaskTuner:
         postprocs=(),
         mutators=(),
         callbacks=(),
+        resume: bool = False,
     ):
         self.result = TaskResult(task)
-        self._task, self._database, self._space = task, database, space
+        self._task, self._database, self._space, self._executors = task, database, space, executors
         self._per_iteration, self._allows_other_bits = per_iteration, allow_reassociation
         self._strategy, self._callbacks = strategy or Evolutionary(), list(callbacks)
-        context = SearchContext(task, space, [], list(postprocs), mutators, cost_model, seed)
+        model = default_model(task.target, seed) if cost_model is None else cost_model
+        context = SearchContext(task, space, [], list(postprocs), mutators, model, seed)
         traces = traces_of(space.designs(task))
         context.designs = [each for each in traces if has_samples(each) or not self._strategy.needs_samples]
         self._fixed = []
         for each in traces if self._strategy.needs_samples else []:
             if not has_samples(each) and (sch := context.replay(each)) is not None:
                 self._fixed.append(sch.trace)
-        self._search = self._strategy.start(context) if context.designs else None
+        context.plans = space.plans(task)
+        self._search = self._strategy.start(context) if context.designs or context.plans else None
+        self._starts, self._start_hashes = [], set()
+        if self._is_evolving:
+            program = Schedule(task.module, error_render_level="none")
+            for each in starts_of(task, program, database, space.name):
+                candidate = self._search.candidate(Trace.load_json(each))
+                if candidate is not None and candidate.hash not in self._start_hashes:
+                    self._starts.append(candidate)
+                    self._start_hashes.add(candidate.hash)
         self._measurer = Measurer(task, executors)
         database.add_program(task)
         #: the share of its time that the last iteration saved
         self.last_gain = 1.0
+        #: called after each trial
+        self.on_trial = lambda: None
+        if resume:
+            self._take_recorded()
 
-    def _record(self, trace: str, found: dict) -> Record:
+    @property
+    def _is_evolving(self) -> bool:
+        return isinstance(self._search, _core.Search)
+
+    def _take_recorded(self) -> None:
+        """Tells the search what the database has, in the order in which it was measured."""
+        records = self._database.of_space(self._space.name).records(self._task.key, with_failures=True)
+        candidates, seconds, known = [], [], set()
+        for record in sorted(records, key=lambda record: record.id):
+            if record.trace_json and record.trace_json not in known and "was lost" not in record.failure:
+                known.add(record.trace_json)
+                trace = Trace.load_json(record.trace_json)
+                candidate = self._search.candidate(trace) if self._is_evolving else None
+                if candidate is not None:
+                    candidates.append(candidate)
+                    seconds.append(record.median)
+            self._take(record)
+        self._fixed = [each for each in self._fixed if each.save_json() not in known]
+        hashes = {each.hash for each in candidates}
+        self._starts = [each for each in self._starts if each.hash not in hashes]
+        if candidates:
+            self._search.tell(candidates, seconds)
+
+    def _record(self, trace: str, found: dict, score: float | None = None) -> Record:
         record = Record()
         record.key, record.target, record.space = self._task.key, str(self._task.target), self._space.name
         record.trace_json = trace
@@ -114,28 +151,30 @@ class TaskTuner:
         record.baseline = found.get("baseline", [])
         record.failure = found.get("failure", "")
         record.changes_sums = not found.get("has_same_bits", True)
-        is_allowed = self._allows_other_bits or not record.changes_sums
-        record.beats_default = is_allowed and _is_faster(record.seconds, record.baseline)
+        record.beats_default = self._may_win(found) and is_faster(record.seconds, record.baseline)
         record.is_cold = self._measurer.options.cache_flush_bytes > 0
+        record.score = score
         record.processor, record.version = _processor(), _core.version
-        record.time = int(time.time())
+        record.time = time.time()
         self._database.add(record)
+        self.result.records.append(record)
         return record
 
-    def _confirmed(self, trace: str, found: dict) -> dict:
-        """`found`, measured again if it would be the best, so that what is chosen is not chosen for its luck."""
-        seconds = found.get("seconds", [])
-        best = self.result.best
-        if not _is_faster(seconds, found.get("baseline", [])) or (best and min(seconds) > best.median):
-            return found
-        ((_, again),) = self._measurer.measure([trace], _CONFIRMING_ROUNDS)
-        return again
+    def _may_win(self, found: dict) -> bool:
+        return self._allows_other_bits or found.get("has_same_bits", True)
+
+    def _wants_more(self, found: dict) -> bool:
+        """True if a candidate would be the best: then it is measured anew, so that what is chosen is not chosen for its luck."""
+        seconds, baseline = found["seconds"], found["baseline"]
+        if not self._may_win(found) or not is_promising(seconds, baseline):
+            return False
+        return median(ratios_of(seconds, baseline)) > self.result.speedup
 
     def measure_default(self) -> None:
         """Measures the default schedule, which is candidate 0 of the default space."""
         found = self._measurer.measure_default()
         if found.get("seconds"):
-            self.result.default_s = sorted(found["seconds"])[len(found["seconds"]) // 2]
+            self.result.default_s = median(found["seconds"])
         if isinstance(self._space, DefaultSpace):
             self._take(self._record("", found))
 
@@ -148,32 +187,48 @@ class TaskTuner:
         if is_usable and (best is None or record.median < best.median):
             self.result.best = record
 
+    def _next(self, count: int) -> tuple[list[Trace], list, list]:
+        """(traces, what the strategy gave, scores) to measure now, all in the same order."""
+        if self._fixed:
+            traces, self._fixed = self._fixed[:count], self._fixed[count:]
+            return traces, [], []
+        if self._search is None:
+            return [], [], []
+        given, self._starts = self._starts[:count], self._starts[count:]
+        scores: list = [None] * len(given)
+        with Profiler.timeit("generation"):
+            while len(given) < count and (more := self._search.ask(count - len(given))):
+                new = [each for each in more if getattr(each, "hash", None) not in self._start_hashes]
+                given += new
+                scores += [getattr(each, "score", None) for each in new]
+                if not self._is_evolving:
+                    break
+            traces = [each.sch.trace() for each in asked(type(self._strategy).__name__, given)]
+        return traces, given, scores
+
     def run(self, count: int) -> int:
         """Measures up to `count` candidates; returns how many, 0 when the space has no others."""
-        given, traces = None, []
-        if self._fixed:
-            traces = [self._fixed.pop(0)]
-        elif self._search is not None:
-            with Profiler.timeit("generation"):
-                given = self._search.ask(min(count, self._per_iteration))
-                traces = [each.sch.trace() for each in asked(type(self._strategy).__name__, given)]
+        traces, given, scores = self._next(min(count, self._per_iteration))
         if not traces:
             self.result.is_done = True
             return 0
         texts = [trace.save_json() for trace in traces]
-        records, before = [None] * len(texts), self.result.latency_s
-        for n, found in self._measurer.measure(texts):
-            records[n] = self._record(texts[n], self._confirmed(texts[n], found))
+        records, before = {}, self.result.latency_s
+        for n, found in self._measurer.measure(texts, self._wants_more):
+            records[n] = self._record(texts[n], found, scores[n] if scores else None)
             self.result.trials += 1
             self._take(records[n])
-        if given is not None:
+            self.on_trial()
+        measured = sorted(records)
+        if given:
             with Profiler.timeit("model"):
-                self._search.tell(given, [each.median for each in records])
+                self._search.tell([given[n] for n in measured], [records[n].median for n in measured])
         after = self.result.latency_s
         self.last_gain = 1 - after / before if before and after else 1.0
         for each in self._callbacks:
-            each.measured(self.result, [self._schedule_of(trace) for trace in traces], records)
-        return len(texts)
+            schedules = [self._schedule_of(traces[n]) for n in measured]
+            each.measured(self.result, schedules, [records[n] for n in measured])
+        return len(measured)
 
     def _schedule_of(self, trace) -> Schedule:
         sch = Schedule(self._task.module)

@@ -12,6 +12,7 @@ from .profiler import Profiler
 from .progress import Progress
 from .scheduler import Gradient, TaskScheduler, chosen_by
 from .space import DefaultSpace, SpaceGenerator
+from .stop import Stop
 from .strategy import SearchStrategy
 from .task_tuner import TaskResult, TaskTuner
 
@@ -47,6 +48,7 @@ def tune_tasks(
     measure_executor=None,
     options: MeasureOptions | None = None,
     time_limit: float | None = None,
+    resume: bool = False,
     quiet: bool = False,
 ) -> list[TaskResult]:
     """Measures candidates for each task, and records every trial in `database`; Ctrl-C ends it after the trial in flight.
@@ -81,12 +83,13 @@ def tune_tasks(
         "postprocs": checked_postprocs(postprocs),
         "mutators": mutators,
         "callbacks": checked_callbacks(callbacks),
+        "resume": resume,
     }
-    begin = time.monotonic()
     tuners: list[TaskTuner] = []
     with (
-        Executors(executor, measure_executor, options, builder, runner) as executors,
-        Progress(quiet) as progress,
+        Stop(time_limit) as stop,
+        Executors(executor, measure_executor, options, stop, builder, runner) as executors,
+        Progress(quiet, trials, stop) as progress,
     ):
 
         def results() -> list[TaskResult]:
@@ -94,14 +97,17 @@ def tune_tasks(
 
         try:
             for task in tasks:
+                if stop.is_interrupted:
+                    break
                 own = {name: value for name in _OWN if (value := getattr(task, name, None)) is not None}
                 tuner = TaskTuner(task, database, executors=executors, **plan | own)
                 tuners.append(tuner)
+                tuner.on_trial = lambda: progress.show(results())
                 with Profiler.timeit("default"):
                     tuner.measure_default()
                 progress.show(results())
             left = trials
-            while left > 0 and (time_limit is None or time.monotonic() - begin < time_limit):
+            while left > 0 and not stop.is_set():
                 tuner = chosen_by(scheduler, tuners)
                 if tuner is None:
                     break
@@ -109,8 +115,10 @@ def tune_tasks(
                 left -= tuner.run(most)
                 if trials_per_task is not None and tuner.result.trials >= trials_per_task:
                     tuner.result.is_done = True
-                progress.show(results())
+                progress.line(results(), tuner.result)
         except KeyboardInterrupt:
+            stop.is_interrupted = True
+        if stop.is_interrupted:
             progress.note("interrupted: all trials so far are recorded")
         for each in tuners:
             each.result.is_done = True
@@ -129,7 +137,7 @@ def tune(mod, target="llvm", **options) -> list[TaskResult]:
     per_iteration  how many before the search learns from them, >= 1; default 16
     space          which schedules there are; default DefaultSpace()
     seed           of everything drawn at random; default 0
-    cost_model     an object with predict(candidates) and update(candidates, seconds); default: random scores
+    cost_model     an object with predict(candidates) and update(candidates, seconds); default: default_model, trees of XGBoost or the analytic model
     strategy       a SearchStrategy: which candidates are measured; default Evolutionary()
     postprocs      a list of Postproc: checks and changes of each candidate; default none
     mutators       {Mutator: weight}: how Evolutionary changes candidates; default: one sample of any kind
@@ -138,6 +146,8 @@ def tune(mod, target="llvm", **options) -> list[TaskResult]:
     builder, runner  a Builder and a Runner: how candidates are built and measured; default: as these do
     allow_reassociation  a candidate that gives other bits than the default schedule may win; default False
     executor, measure_executor  run builds and measurements: any concurrent.futures.Executor; default: this machine
+    resume         goes on with what the database has of each program and space: its candidates are not measured again, and the
+                   search and the cost model know their times; default False
     options        a MeasureOptions: how candidates are measured
     time_limit     in s; default none
     quiet          no table; default False

@@ -1,14 +1,17 @@
 """The program of a child process: reads jobs, answers with results."""
 
+import contextlib
 import os
 import pickle
 import struct
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 
 from .. import _core, runtime
+from .statistics import ROUNDS, is_decided
 
 
 def arguments_of(shapes: list) -> list:
@@ -56,7 +59,9 @@ class Measurer:
     def __init__(self):
         self._baseline = (None, None)
 
-    def measure(self, code: bytes, name: str, baseline: tuple | None, shapes: list, options: dict) -> dict:
+    def measure(
+        self, code: bytes, name: str, baseline: tuple | None, shapes: list, options: dict, is_confirming: bool
+    ) -> dict:
         """{"seconds": [...], "baseline": [...], "has_same_bits"}: times per call of both, in as many rounds."""
         runtime.set_num_threads(options["num_threads"])
         function = runtime.load_bytes(code)[name]
@@ -68,8 +73,9 @@ class Measurer:
             functions["baseline"] = self._baseline[1]
             found["has_same_bits"] = _compare(function, self._baseline[1], shapes)
         args = arguments_of(shapes)
-        for _ in range(options["rounds"]):
-            for which, each in functions.items():
+        for round_ in range(ROUNDS if is_confirming else options["rounds"]):
+            # who comes first changes, so that it does not count
+            for which, each in list(functions.items())[:: -1 if round_ % 2 else 1]:
                 found[which] += _core.time_function(
                     each,
                     *args,
@@ -78,10 +84,25 @@ class Measurer:
                     min_repeat_ms=options["min_repeat_ms"],
                     cache_flush_bytes=options["cache_flush_bytes"],
                 ).results
-            # far slower than the baseline: more rounds would change little
-            if found["baseline"] and found["seconds"][0] > options["hopeless"] * found["baseline"][0]:
+            if self._is_enough(found, options, is_confirming):
                 break
         return found
+
+    @staticmethod
+    def _is_enough(found: dict, options: dict, is_confirming: bool) -> bool:
+        """True if more rounds would change little: it is sure who is faster, or the candidate is far slower."""
+        seconds, baseline = found["seconds"], found["baseline"]
+        if not baseline:
+            return False
+        if is_confirming:
+            return is_decided(seconds, baseline)
+        return seconds[0] > options["hopeless"] * baseline[0]
+
+
+def _is_first_to_be_killed() -> None:
+    """Where the machine lacks memory, the kernel ends this process, not the program that tunes."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def _end_with(parent: int) -> None:
@@ -93,6 +114,7 @@ def _end_with(parent: int) -> None:
 
 def main() -> None:
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    _is_first_to_be_killed()
     reading, writing = map(int, os.environ["TILEWRIGHT_TUNE_FDS"].split(","))
     limit = int(os.environ["TILEWRIGHT_TUNE_MEMORY_MB"])
     if limit:

@@ -4,6 +4,7 @@
 #include "tilewright/cli/command.h"
 #include "tilewright/cli/json.h"
 #include "tilewright/cli/summary.h"
+#include "tilewright/cli/tuning_text.h"
 #include "tilewright/driver/compiled_module.h"
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/runtime/vm/print.h"
@@ -17,7 +18,7 @@ struct Options {
   ModelOptions model;
   CompileFlags flags = {};
   std::string stage, function;
-  bool shows_schedules = false, is_json = false;
+  bool shows_schedules = false, shows_records = false, is_json = false;
 };
 
 // The functions of `module` that are `wanted`, as script; only the one called `name` if that is not empty.
@@ -190,9 +191,10 @@ void run(const Options& options) {
   require_onnx_for(options.flags, options.model);
   runtime::set_num_threads(options.model.num_threads);
   if (options.shows_schedules) return print(schedules_text(options));
+  if (options.shows_records) return print(records_text(options.model, options.function, options.is_json));
   if (options.stage.empty()) {
     if (!options.function.empty())
-      throw UserError("--function needs a stage").help("add --schedules or e.g. --stage tir");
+      throw UserError("--function needs a stage").help("add --schedules, --tuning or e.g. --stage tir");
     return print(summary_text(options.model, options.is_json));
   }
   const std::string text = stage_text(options);
@@ -212,6 +214,10 @@ std::function<void()> add(CLI::App& app) {
   app.add_flag("--schedules", options->shows_schedules,
                "the steps that the rules chose for each kernel, and why other rules were not applied")
       ->excludes(stage);
+  app.add_flag("--tuning", options->shows_records,
+               "the records of tuning that a library carries, as `compile --db` took them")
+      ->excludes(stage)
+      ->excludes("--schedules");
   app.add_option("--function", options->function, "only this function");
   app.add_flag("--json", options->is_json, "print JSON");
   return [options] { run(*options); };
@@ -229,6 +235,7 @@ extern constinit const Command inspect_info = {
   tilewright inspect model.onnx --stage relax
   tilewright inspect model.onnx --stage asm --function matmul
   tilewright inspect model.onnx --schedules --function fused_matmul_add
+  tilewright inspect model.so --tuning
 )",
 };
 

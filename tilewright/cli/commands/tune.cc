@@ -15,10 +15,10 @@ namespace tilewright::cli {
 namespace {
 
 struct Options {
-  std::string path, target = "llvm", database, only, time_limit;
+  std::string path, target = "llvm", database, only, time_limit, report;
   std::vector<std::string> fixed_dims;
   int64_t trials = 200, seed = 0, workers = 0, num_threads = 0;
-  bool is_quiet = false, allows_reassociation = false;
+  bool is_quiet = false, allows_reassociation = false, resumes = false, is_cold = false;
 };
 
 constexpr const char* kProgram = R"(
@@ -42,6 +42,9 @@ std::string text_of(const Options& options) {
                     {"fix", options.fixed_dims},
                     {"only", options.only},
                     {"time_limit", options.time_limit},
+                    {"resume", options.resumes},
+                    {"report", options.report},
+                    {"cold", options.is_cold},
                     {"quiet", options.is_quiet},
                     {"allow_reassociation", options.allows_reassociation}});
 }
@@ -76,6 +79,11 @@ std::function<void()> add(CLI::App& app) {
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
   app.add_option("--time-limit", options->time_limit,
                  "ends after so long, e.g. 90s, 10m or 2h; default: none");
+  app.add_flag("--resume", options->resumes,
+               "goes on with what the database has: its candidates are not measured again");
+  app.add_option("--report", options->report,
+                 "a page that is written at the end: curves, scores and times, what the fastest changed");
+  app.add_flag("--cold", options->is_cold, "caches are emptied before each measurement");
   app.add_option("--only", options->only, "tunes the kernels whose names contain it; default: all");
   app.add_option("--target", options->target, "as of compile; code for this machine; default llvm");
   app.add_option(
@@ -103,6 +111,7 @@ extern constinit const Command tune_info = {
     .examples = R"(examples:
   tilewright tune model.onnx --db tune.db --trials 200
   tilewright tune model.onnx --db tune.db --only conv2d --time-limit 10m
+  tilewright tune model.onnx --db tune.db --resume --report tune.html
   tilewright compile model.onnx --db tune.db -o model.so
 )",
 };

@@ -119,6 +119,10 @@ class State {
   /// True if the regions that blocks declare are all that they access: no step has hidden any.
   bool regions_are_complete = true;
 
+  /// False: steps are taken to be legal where a proof would be needed.  The search tries thousands of decisions
+  /// so, and replays the few that it chooses with proofs.
+  bool proves_steps = true;
+
   // ---- the step that is being run, and its random numbers
   void begin_step(int32_t step) { step_ = step; }
   std::mt19937_64& random() { return random_; }

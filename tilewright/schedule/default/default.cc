@@ -20,6 +20,7 @@ class Rules {
   Rules(Schedule& sch, std::string func_name, const Features& features)
       : sch_(sch), func_name_(std::move(func_name)), features_(features) {}
   void apply();
+  void schedule_blocks();
   std::vector<Panels> wanted_panels();
   std::vector<Attempt> attempts;
 
@@ -122,11 +123,13 @@ std::optional<Reason> why_not_inlined(const std::vector<BlockShape>& shapes, con
   if (is_part_of_pool(shape)) return Reason(Reason::kOther, "it is a part of a pool");
   const std::vector<const BlockShape*> readers = readers_of(shapes, shape);
   if (readers.empty()) return Reason(Reason::kOther, "no block reads {}", shape.output()->name);
-  if (readers.size() > 1 && shape.is_expensive())
+  const int64_t wish = shape.planned("inlined", kByRules);
+  if (wish == 0) return Reason(Reason::kCost, "its plan keeps {} in memory", shape.output()->name);
+  if (readers.size() > 1 && shape.is_expensive() && wish != 1)
     return Reason(Reason::kCost, "{} blocks read {}, and each would call its functions again", readers.size(),
                   shape.output()->name);
   for (const BlockShape* reader : readers) {
-    if (std::optional<Reason> why = why_not_into(shape, *reader, features)) return why;
+    if (std::optional<Reason> why = why_not_into(shape, *reader, features); why && wish != 1) return why;
   }
   if (std::find(kept.begin(), kept.end(), shape.output()) == kept.end()) return std::nullopt;
   return Reason(Reason::kForm, "a block that is not one store reads {}", shape.output()->name);
@@ -464,6 +467,13 @@ std::vector<Panels> Rules::wanted_panels() {
 }
 
 void Rules::apply() {
+  schedule_blocks();
+  for (BlockRef block : blocks_) {
+    if (sch_.is_alive(block)) remove_plan(sch_, block);
+  }
+}
+
+void Rules::schedule_blocks() {
   if (!leaves_sums()) return;
   for (BlockRef block : blocks_) {
     if (!sch_.is_alive(block)) continue;

@@ -3,6 +3,7 @@
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/schedule/default/choices.h"
 #include "tilewright/schedule/default/default.h"
 #include "tilewright/tir/block_roles.h"
 #include "tilewright/tir/builder.h"
@@ -22,10 +23,11 @@ std::optional<Reason> why_not_plain_block(const BlockRealizeNode* realize,
                                           const std::vector<const ForNode*>& loops) {
   const BlockNode* block = realize->block.get();
   if (!is_one(realize->predicate)) return form("block {} has a predicate", block->name_hint);
-  // the role of a block does not say how it is computed
-  AttrMap others = block->annotations;
-  others.erase(std::string(kRole));
-  if (!others.empty()) return form("block {} has annotations", block->name_hint);
+  // the role of a block does not say how it is computed, and a plan asks the rules for it
+  const bool has_others =
+      std::any_of(block->annotations.begin(), block->annotations.end(),
+                  [](const AttrMap::Entry& each) { return each.first != kRole && !is_plan(each.first); });
+  if (has_others) return form("block {} has annotations", block->name_hint);
   std::vector<bool> is_used(loops.size(), false);
   for (size_t n = 0; n < realize->iter_values.size(); ++n) {
     const PrimExpr& value = realize->iter_values[n];

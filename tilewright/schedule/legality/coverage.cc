@@ -57,6 +57,7 @@ PrimExpr runs_where(const State& state, NodeId block, NodeId outer) {
 
 bool surely_writes(const State& state, NodeId writer, const Buffer& buffer,
                    const arith::IntervalRegion& needed, NodeId outer, const PrimExpr& where) {
+  if (!state.proves_steps) return true;
   const arith::IterRanges around = ranges_of(state, loops_between(state, outer, writer));
   const std::vector<PrimExpr> conditions = conditions_between(state, outer, writer);
   for (const analysis::PlacedAccess& access : analysis::accesses_in_order(state.node(writer).stmt, buffer)) {
@@ -76,6 +77,7 @@ bool surely_writes(const State& state, NodeId writer, const Buffer& buffer,
 }
 
 bool is_covered_by_earlier(const State& state, const Access& read, NodeId inside) {
+  if (!state.proves_steps) return true;
   for (const Access& write : accesses_below(state, inside)) {
     if (!write.is_write || write.buffer != read.buffer || !is_before(state, write.block, read.block))
       continue;

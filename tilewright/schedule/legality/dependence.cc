@@ -175,6 +175,7 @@ std::vector<NodeId> determined_loops(const State& state, const Access& a, const 
 
 std::optional<NodeId> loop_that_rewrites(const State& state, const Access& read, const Access& write,
                                          NodeId outer, NodeId last) {
+  if (!state.proves_steps) return std::nullopt;
   std::vector<NodeId> chain = loops_between(state, outer, last);
   chain.push_back(last);
   arith::Analyzer analyzer;
@@ -220,6 +221,7 @@ bool stores_the_same(const State& state, NodeId id, NodeId loop) {
 }  // namespace
 
 void require_not_rewritten(const State& state, const Access& read, NodeId writer, NodeId outer, NodeId last) {
+  if (!state.proves_steps) return;
   const std::vector<NodeId> around = loops_between(state, outer, last);
   // the values before the first store matter unless there are none or nothing reads them
   const bool reads_stores =
@@ -410,6 +412,7 @@ std::string order_witness(const State& state, const Access& a, const Access& b,
 }  // namespace
 
 std::optional<Conflict> private_conflict(const State& state, NodeId loop) {
+  if (!state.proves_steps) return std::nullopt;
   std::vector<const VarNode*> seen;
   for (const Access& access : accesses_below(state, loop)) {
     const VarNode* data = access.buffer->data.get();
@@ -432,6 +435,7 @@ std::optional<Conflict> private_conflict(const State& state, NodeId loop) {
 }
 
 std::optional<Conflict> parallel_conflict(const State& state, NodeId loop) {
+  if (!state.proves_steps) return std::nullopt;
   if (std::optional<Conflict> conflict = private_conflict(state, loop)) return conflict;
   if (has_one_iteration(state, loop)) return std::nullopt;
   std::optional<Conflict> found;
@@ -457,6 +461,7 @@ std::optional<Conflict> parallel_conflict(const State& state, NodeId loop) {
 
 std::optional<Conflict> order_conflict(const State& state, const std::vector<NodeId>& before,
                                        const std::vector<NodeId>& after) {
+  if (!state.proves_steps) return std::nullopt;
   std::optional<Conflict> found;
   for_each_pair(accesses_below(state, before.back()), [&](const Access& a, const Access& b) {
     const std::vector<NodeId> determined = determined_loops(state, a, b, before);

@@ -39,6 +39,7 @@ bool feeds_reduce_axis(const BlockRealizeNode* realize, const ForNode* loop) {
 // Every element is initialised once and each of its terms is added once, while `loop` and the loops inside of
 // it run; no other block touches it in between.
 void require_single_pass(const State& state, NodeId block, NodeId loop, const std::vector<NodeId>& inner) {
+  if (!state.proves_steps) return;
   const BlockRealizeNode* realize = state.node(block).realize();
   arith::Analyzer analyzer;
   bind_loops_above(state, block, analyzer);

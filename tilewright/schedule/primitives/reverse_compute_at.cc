@@ -108,6 +108,7 @@ State moved(const State& state, NodeId block, NodeId loop, NodeId around, const 
 // Each instance runs once, as before.
 void require_same_instances(const State& state, const State& after, NodeId block, NodeId loop, NodeId around,
                             const std::vector<Range>& domains) {
+  if (!state.proves_steps) return;
   std::vector<Range> now;
   PrimExpr guard;
   Objection reason = why_not_bijective(after, block, around, &now, &guard);
@@ -130,6 +131,7 @@ void require_same_instances(const State& state, const State& after, NodeId block
 // All elements that the block reads in one iteration must have their last value in that iteration.
 void require_inputs_ready(const State& state, const State& after, NodeId block, NodeId around,
                           const std::vector<Producer>& producers) {
+  if (!state.proves_steps) return;
   for (const Access& read : accesses_of(after, block)) {
     if (read.is_write) continue;
     for (const auto& [producer, loop] : producers) {

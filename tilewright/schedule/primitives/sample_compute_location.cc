@@ -20,6 +20,7 @@ constexpr int64_t kInline = -2, kRoot = -1;
 // True if a primitive accepts the arguments, tried on a copy.
 bool is_legal(const State& state, std::string_view primitive, std::vector<ArgValue> values) {
   State copy = state;
+  copy.proves_steps = true;
   try {
     find_primitive(primitive).run(copy, &values);
     return true;

@@ -34,6 +34,7 @@ bool writes_one_of(const State& state, NodeId id, const std::vector<Buffer>& buf
 }  // namespace
 
 void require_still_independent(const State& state, NodeId scope, const std::vector<Buffer>& buffers) {
+  if (!state.proves_steps) return;
   std::vector<NodeId> users;
   for (const Buffer& buffer : buffers) {
     for (NodeId user : state.users_of(buffer, scope)) {
@@ -52,6 +53,7 @@ void require_still_independent(const State& state, NodeId scope, const std::vect
 }
 
 void require_still_independent(const State& state, NodeId block) {
+  if (!state.proves_steps) return;
   std::vector<Buffer> buffers;
   for (const Access& access : accesses_of(state, block)) buffers.push_back(access.buffer);
   require_still_independent(state, state.scope_of(block), buffers);

@@ -57,6 +57,8 @@ Operands operands_of(const BlockShape& sum, const SumPlan& plan) {
 
 RowSplit split_of_rows(const BlockShape& sum, const SumPlan& plan, const Operands& operands, bool is_parallel,
                        const Features& features) {
+  const int64_t wish = sum.planned("row_parts", kByRules);
+  if (wish > 0 && !plan.packed) return {wish, wish, wish};
   const int64_t num_threads = is_parallel ? features.num_cores : 1,
                 near = std::max<int64_t>(1, features.l2_bytes / 3 / 4);
   if (plan.matrix && operands.of_rows > near && !plan.packed && !has_several_shared(sum, plan)) {

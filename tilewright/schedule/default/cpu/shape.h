@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "tilewright/arith/likely.h"
+#include "tilewright/schedule/default/choices.h"
 #include "tilewright/schedule/default/reason.h"
 #include "tilewright/schedule/schedule.h"
 #include "tilewright/target/costs.h"
@@ -53,6 +54,10 @@ struct BlockShape {
   int64_t num_instances() const;
   /// Calls of exp, tanh and the like make a value expensive.
   bool is_expensive() const;
+  /// The value of a decision (default/choices.h), or `by_rules`.
+  int64_t planned(std::string_view name, int64_t by_rules) const {
+    return schedule::planned(block, name, by_rules);
+  }
 };
 
 /// How a load of `shape` moves along one of its axes.

@@ -177,6 +177,20 @@ bool has_rows_of_terms(const BlockShape& sum) {
   return false;
 }
 
+bool packs(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan, const Features& features) {
+  const int64_t wish = sum.planned("packs_panels", kByRules);
+  if (wish == kByRules) return is_worth_packing(sum, load, plan, features);
+  return wish == 1 && is_plain_matrix(sum, load, plan) && has_several_panels(sum, plan);
+}
+
+// Groups of copied panels divide all panels.
+int64_t planned_panels(const BlockShape& sum, const SumPlan& plan, const Features& features) {
+  const int64_t by_rules = copied_panels_of(sum, plan, features),
+                wish = sum.planned("copied_panels", by_rules),
+                panels = (sum.extent(plan.column, 1) - 1) / plan.panel_width() + 1;
+  return wish > 0 && panels % wish == 0 && !plan.dot && !plan.matrix ? wish : by_rules;
+}
+
 void choose_copies(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors,
                    const Features& features, SumPlan& plan) {
   for (const BufferLoadNode* load : sum.loads) {
@@ -186,7 +200,7 @@ void choose_copies(const BlockShape& sum, const std::vector<const BufferLoadNode
   if (plan.dot) return;
   for (const BufferLoadNode* load : vectors) {
     if (plan.spread && load->buffer == plan.spread->buffer) continue;
-    if (!plan.packed && is_worth_packing(sum, load, plan, features)) plan.packed = load;
+    if (!plan.packed && packs(sum, load, plan, features)) plan.packed = load;
   }
 }
 
@@ -277,14 +291,17 @@ OrReason<SumPlan> plan_sum(const BlockShape& sum, const Features& features, bool
     return other;
   }
   choose_copies(sum, vectors, features, plan);
-  if (plan.packed) plan.copied_panels = copied_panels_of(sum, plan, features);
+  if (plan.packed) plan.copied_panels = planned_panels(sum, plan, features);
+  int64_t distance = 0;
   for (const BufferLoadNode* load : vectors)
-    plan.fetch_ahead =
-        prefetch_at(std::max(plan.fetch_ahead.distance, fetch_ahead_of(sum, load, plan, features)), features);
+    distance = std::max(distance, fetch_ahead_of(sum, load, plan, features));
+  if (plan.fetched) distance = sum.planned("fetch_ahead", distance);
+  plan.fetch_ahead = prefetch_at(distance, features);
   // few rows read so fast that the processor sees their stream; beyond its page it would be another one
   if (plan.row && sum.extent(*plan.row) == 0 && plan.fetch_ahead.distance >= features.page_bytes)
     plan.few_ahead = features.page_bytes / 2;
-  if (vectors.size() == 1) plan.next_panel = next_panel_of(sum, vectors[0], plan, features);
+  if (vectors.size() == 1 && sum.planned("fetches_next_panel", 1) != 0)
+    plan.next_panel = next_panel_of(sum, vectors[0], plan, features);
   return plan;
 }
 

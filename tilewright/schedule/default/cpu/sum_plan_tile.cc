@@ -166,6 +166,21 @@ int64_t num_reserved_registers(const BlockShape& sum, const std::vector<const Bu
   return has_words ? 2 : 0;
 }
 
+// The tile that the plan of the block names, if registers hold its sums and its vectors, and panels that are
+// already packed are as wide.
+void take_planned_tile(const BlockShape& sum, const TileLoads& loads, bool is_in_fixed_panels, bool is_whole,
+                       int64_t num_rows, int64_t num_columns, int64_t row_step, const Features& features,
+                       RegisterTile& tile) {
+  const int64_t rows = sum.planned("tile_rows", tile.rows),
+                vectors = is_in_fixed_panels ? tile.vectors : sum.planned("tile_vectors", tile.vectors),
+                num_vectors = (num_columns - 1) / tile.lanes + 1,
+                registers = rows * vectors + vectors * loads.vectors + 1;
+  if (rows < 1 || vectors < 1 || rows > num_rows || vectors > num_vectors || rows % row_step != 0) return;
+  if (registers > features.num_vector_registers || (is_whole && num_vectors % vectors != 0)) return;
+  tile.rows = rows;
+  tile.vectors = vectors;
+}
+
 }  // namespace
 
 int64_t num_kept_rows(int64_t stride_bytes, const Features& features) {
@@ -194,9 +209,10 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
   loads.window = size_of_windows(sum, plan, vectors, features);
   loads.is_far = are_panels_far(sum, vectors, plan, features);
   // what lies in panels has the tile that it was packed for
-  is_packing_free |= !plan.dot && std::any_of(vectors.begin(), vectors.end(), [&](const auto* load) {
+  const bool are_panels_packed = std::any_of(vectors.begin(), vectors.end(), [&](const auto* load) {
     return is_in_panels(load->buffer, load->indices, sum.block->iter_vars[plan.column]->var);
   });
+  is_packing_free |= !plan.dot && are_panels_packed;
   if (!is_packing_free) {
     loads.far_pieces = std::count_if(vectors.begin(), vectors.end(), [&](const auto* load) {
       const bool is_shared = !plan.row || along(sum, load, *plan.row) == Along::kStays;
@@ -217,6 +233,7 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
       std::any_of(plan.others.begin(), plan.others.end(), [&](size_t axis) { return sum.extent(axis) != 1; });
   loads.is_far |= !is_packing_free && do_panels_conflict(sum, vectors, plan, features);
   plan.tile = choose_register_tile(rows, columns, element_bytes, loads, with_lanes, is_whole, row_step);
+  take_planned_tile(sum, loads, are_panels_packed, is_whole, rows, columns, row_step, with_lanes, plan.tile);
   plan.rows = plan.outer_row ? row_extent : plan.tile.rows;
   plan.outer_rows = plan.tile.rows / plan.rows;
 }

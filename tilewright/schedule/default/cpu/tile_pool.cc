@@ -87,6 +87,8 @@ int64_t rows_of_block(const Parts& parts, size_t dim, int64_t extent, const Feat
     const OrReason<SumPlan> plan = plan_sum(*parts.rows, features);
     if (plan && plan->row) tile = plan->rows;
   }
+  const int64_t wish = parts.rows->planned("block_rows", kByRules);
+  if (wish > 0) return wish * tile;
   const int64_t most = features.l1_bytes / 2 / bytes_of_row(parts, dim);
   const int64_t block = std::max<int64_t>(1, most / tile) * tile;
   if (extent == 0 || block >= extent) return block;

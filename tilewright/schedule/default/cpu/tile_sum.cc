@@ -45,6 +45,8 @@ bool are_panels_inside(const BlockShape& sum, const SumPlan& plan, const Operand
   const int64_t far_bytes = features.l2_bytes / 2;
   const bool are_rows_far =
       !plan.dot && has_several_panels(sum, plan) && operands.of_rows > far_bytes / kWordBytes;
+  const int64_t wish = sum.planned("panels_inside", kByRules);
+  if (wish != kByRules) return wish == 1 && !plan.packed && !plan.next_panel;
   return !plan.packed && !plan.next_panel &&
          (are_rows_far || target.num_bytes(target.output()) > far_bytes) &&
          operands.fixed <= near_bytes / kWordBytes;

@@ -114,7 +114,7 @@ class Winograd {
 
   // Gives the blocks that are done, or the reason if the sum has no tiles.
   OrReason<std::vector<BlockRef>> run(bool may_have_strips) {
-    const int64_t strip_tiles = may_have_strips ? tiles_of_strip() : 0;
+    const int64_t strip_tiles = may_have_strips ? planned_strip() : 0;
     const std::optional<LoopRef> strip = tile_result(strip_tiles);
     if (strip) {
       steps::compute_at(sch_, parts_.sum->ref, *strip);
@@ -188,6 +188,12 @@ class Winograd {
     const int64_t num_strips = (rows - 1) / strip + 1;
     const int64_t most_read = product(are_near || features_.num_cores > 1 ? 4 : 2, bytes);
     return product(weights, num_strips) > most_read ? 0 : strip;
+  }
+
+  int64_t planned_strip() const {
+    const int64_t rows = (extent(*parts_.result, axes_.tiled[0]) - 1) / axes_.tile + 1,
+                  by_rules = tiles_of_strip(), wish = parts_.sum->planned("strip_tiles", by_rules);
+    return wish < 0 || wish >= rows ? by_rules : wish;
   }
 
   LoopRef loop_of(const BlockShape& shape, size_t axis) const {
