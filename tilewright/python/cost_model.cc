@@ -65,10 +65,6 @@ void bind_cost_model(nb::module_& m) {
       });
   m.def("xgboost_version", [](const std::string& path) { return tune::XGBoost::open(path)->version(); });
   m.def("program_features", &program_features);
-  // the candidate of a trace whose samples are decided; None if a step refuses
-  m.def("candidate_of", [](const schedule::Schedule& program, const schedule::Trace& trace) {
-    return tune::candidate_of(program, trace, 0, {});
-  });
 }
 
 }  // namespace tilewright::python

@@ -145,9 +145,12 @@ void bind_tune(nb::module_& m) {
           return tune::mutated(trace, random, primitives);
         });
   // the candidate that a trace makes of a program, or None where a step refuses
-  m.def("candidate_of", [](const schedule::Schedule& program, const schedule::Trace& trace, uint64_t seed) {
-    return tune::candidate_of(schedule::Replay(program.proved(0)), {trace}, seed, {});
-  });
+  m.def(
+      "candidate_of",
+      [](const schedule::Schedule& program, const schedule::Trace& trace, uint64_t seed) {
+        return tune::candidate_of(schedule::Replay(program.proved(0)), {trace}, seed, {});
+      },
+      nb::arg("program"), nb::arg("trace"), nb::arg("seed") = 0);
   // ([trace], [(block, rule, reason)]) of the generic space
   m.def("generic_designs",
         [](const schedule::Schedule& program, const std::string& func_name, const ir::Target& target) {

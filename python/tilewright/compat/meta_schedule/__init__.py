@@ -3,7 +3,7 @@
 from tilewright import tune
 
 from . import database, json_files, logs, models, passes, running, search, spaces, tuning
-from .rules import PostOrderApply
+from .rules import RULES, PostOrderApply
 
 _SPACES = {
     "SpaceGenerator": spaces.PySpaceGenerator,
@@ -40,6 +40,7 @@ NAMES = {
     "FeatureExtractor": models.FeatureExtractor,
     "Mutator": spaces.Mutator,
     "Postproc": spaces.Postproc,
+    "ScheduleRule": RULES["ScheduleRule"],
     "SearchStrategy": search.SearchStrategy,
     "TaskScheduler": search.TaskScheduler,
     "ScheduleFn": spaces.ScheduleFn,
@@ -53,6 +54,7 @@ MODULES = {
     "": lambda: NAMES,
     ".database": lambda: database.NAMES,
     ".space_generator": lambda: _SPACES,
+    ".schedule_rule": lambda: RULES,
     ".postproc": lambda: spaces.POSTPROCS,
     ".mutator": lambda: spaces.MUTATORS,
     ".cost_model": lambda: models.MODELS,

@@ -82,9 +82,29 @@ def record_of_line(line, workload):
         raise UserError(
             "database_tuning_record.json: this is no line of trace, times, target and parameters"
         ) from None
-    record = TuningRecord(traces._from_json(trace), workload, seconds, target, given)
+    record = TuningRecord(traces._from_json(_with_values(trace)), workload, seconds, target, given)
     record.schedule()  # raises for steps that do not fit
     return record
+
+
+def _with_values(trace) -> list:
+    """A trace of TVM with numbers where annotations have what a sample chose, which steps here do not take, and blocks that
+    consume a cache one by one."""
+    steps, decisions = trace
+    decided, chosen = dict(decisions), {}
+    changed = []
+    for place, (kind, inputs, attrs, outputs) in enumerate(steps):
+        if kind == "SampleCategorical" and decided.get(place) is not None:
+            chosen[outputs[0]] = attrs[0][decided[place]]
+        if kind == "Annotate":
+            inputs = [inputs[0], *(chosen.get(each, each) for each in inputs[1:])]
+        if kind in ("CacheRead", "CacheWrite"):
+            inputs = [
+                inputs[0],
+                *(block for each in inputs[1:] for block in (each if isinstance(each, list) else [each])),
+            ]
+        changed.append([kind, inputs, attrs, outputs])
+    return [changed, decisions]
 
 
 def _lines(path: str) -> list:

@@ -17,7 +17,7 @@ class MeasureCandidate:
     """A schedule to measure, with what its parameters are."""
 
     def __init__(self, sch, args_info=None):
-        self.sch = sch
+        self.sch, self.native = sch, None
         self.args_info = list(args_info) if args_info is not None else None
 
 
@@ -25,7 +25,9 @@ def candidate_of(each) -> MeasureCandidate:
     """A schedule, or a candidate of the search, as MeasureCandidate."""
     sch = each if isinstance(each, schedule.Schedule) else schedule.Schedule._of(each.sch)
     (func,) = [func for _, func in sch.mod.functions_items()]
-    return MeasureCandidate(sch, arguments_of_func(func))
+    made = MeasureCandidate(sch, arguments_of_func(func))
+    made.native = None if each is sch else each
+    return made
 
 
 def result_of(seconds: float) -> RunnerResult:
@@ -380,7 +382,7 @@ def create_model(kind, *args, **named):
 
         return XGBModel(*args, **named)
     if kind in ("random", "none"):
-        return RandomModel(*args, **named) if kind == "random" else None
+        return RandomModel(*args, **named) if kind == "random" else tune.RandomModel()
     if kind == "mlp":
         raise Unsupported('cost_model "mlp": there is no neural model\nhelp: use "xgb"')
     raise UserError(f"cost_model is {kind!r}, expected one of xgb, random, none, or a CostModel")

@@ -88,7 +88,7 @@ def _tune(
             per_iteration=per_iteration,
             space=space,
             seed=0 if seed is None else max(seed, 0),
-            cost_model=create_model(cost_model),
+            cost_model=None if cost_model == "xgb" else create_model(cost_model),  # one for each task
             strategy=create_strategy(strategy),
             postprocs=getattr(space, "postprocs", None) or (),
             mutators=getattr(space, "mutators", None) or (),

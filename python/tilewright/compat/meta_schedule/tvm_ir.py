@@ -77,7 +77,7 @@ class Reader:
             strides=self.at(data["strides"]) or None,
             scope=self.at(data["storage_scope"]),
             data_alignment=data["data_alignment"],
-            offset_factor=data["offset_factor"],
+            offset_factor=data["offset_factor"] if data["offset_factor"] > 1 else 0,
         )
 
     def _Cast(self, data):
