@@ -66,7 +66,11 @@ MODULES = {
     ".measure_callback": lambda: running.CALLBACKS,
     ".arg_info": lambda: running.ARGUMENTS,
     ".profiler": lambda: _PROFILER,
-    ".tune": lambda: {"tune_tasks": tuning.tune_tasks, "TuneConfig": tuning.TuneConfig},
+    ".tune": lambda: {
+        "tune_tasks": tuning.tune_tasks,
+        "TuneConfig": tuning.TuneConfig,
+        "TuneContext": search.TuneContext,
+    },
     ".tune_context": lambda: {"TuneContext": search.TuneContext},
     ".extracted_task": lambda: {"ExtractedTask": tuning.ExtractedTask},
     ".tir_integration": lambda: _PROGRAMS,

@@ -32,7 +32,8 @@ def module_of_line(line) -> IRModule:
         graph = json.loads(text)
     except (TypeError, ValueError):
         raise UserError("database_workload.json: this is no line of a hash and a module") from None
-    return read_module(graph) if "nodes" in graph and "root_index" in graph else ir.load_json(text.decode())
+    is_ours = isinstance(graph, dict) and "format" in graph
+    return ir.load_json(text.decode()) if is_ours else read_module(graph)
 
 
 def _target_of(given) -> Target:

@@ -6,6 +6,7 @@ from tilewright.errors import UserError
 from ..target import Target, target_or_current
 from ..transform import ModulePass
 from . import tuning
+from .spaces import require_default
 
 
 def _pass(name: str, run) -> ModulePass:
@@ -56,14 +57,17 @@ def MetaScheduleApplyDatabase(work_dir=None, enable_warning: bool = False):
 
 
 def static_shape_tuning_pipeline(
-    total_trials: int,
-    target,
+    total_trials: int = 0,
+    target=None,
     work_dir: str = "tuning_logs",
     cpu_weight_prepack=False,
     max_trials_per_task: int | None = None,
 ):
     """A pass: legalise and fuse, tune if total_trials is above 0, and apply the records in work_dir."""
     from ..relax_build import get_pipeline
+
+    require_default("static_shape_tuning_pipeline", cpu_weight_prepack=(cpu_weight_prepack, False))
+    target = target_or_current(target)
 
     def run(mod, context):
         mod = get_pipeline("zero")(mod)
@@ -75,7 +79,8 @@ def static_shape_tuning_pipeline(
                 max_trials_global=total_trials,
                 max_trials_per_task=max_trials_per_task,
             )
-        return tuning.apply_database(mod, tuning._database_of(work_dir), target)
+        database = tuning._database_of(work_dir)
+        return mod if database is None else tuning.apply_database(mod, database, target)
 
     return _pass("static_shape_tuning_pipeline", run)
 

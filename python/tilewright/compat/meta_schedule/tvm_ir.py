@@ -150,16 +150,21 @@ class Reader:
 def read_module(graph: dict) -> IRModule:
     """The loop programs of a module in TVM's JSON.
 
-    Raises Unsupported for nodes that are not read, and for files of another version's form
+    Raises Unsupported for nodes that are not read, and for files of another version's form; UserError for what is no module
     """
     if "root_index" not in graph:
         raise Unsupported(
             "this JSON of a module is not of the form that apache-tvm 0.27 writes\n"
             "help: give the module itself, JSONDatabase(..., module=mod)"
         )
+    try:
+        return _module(graph)
+    except (KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
+        raise UserError("this JSON is not of a module") from error
+
+
+def _module(graph: dict) -> IRModule:
     reader, root = Reader(graph), graph["nodes"][graph["root_index"]]
-    if root["type"] != "ir.IRModule":
-        raise UserError(f"this JSON is a {root['type']}, expected a module")
     pairs = graph["nodes"][root["data"]["functions"]]["data"]
     functions = {}
     for var, func in zip(pairs[::2], pairs[1::2], strict=True):
