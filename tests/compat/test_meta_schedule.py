@@ -85,7 +85,7 @@ def test_wrong_arguments(tmp_path):
         'space is 3, expected "post-order-apply", a function or a SpaceGenerator'
     )
     call = 'ms.tune_tir(tvm.IRModule({}), "llvm", "x", 1, runner=3)'
-    assert refused(call, tmp_path) == 'runner is a Python int, expected "local" or a LocalRunner'
+    assert refused(call, tmp_path) == 'runner is a Python int, expected "local" or a Runner'
     assert refused("ms.database.JSONDatabase()", tmp_path) == (
         "JSONDatabase: neither work_dir nor path_tuning_record is given"
     )

@@ -1,10 +1,12 @@
 """relax.build, relax.get_pipeline and tvm.compile with TVM's arguments."""
 
-from tilewright import relax, transform
+from tilewright import relax, transform, tune
 from tilewright.build import build_graph
 from tilewright.build import compile as compile_any
 from tilewright.errors import UserError
 
+from .meta_schedule.database import ScheduleFnDatabase
+from .meta_schedule.passes import MetaScheduleApplyDatabase, static_shape_tuning_pipeline
 from .target import target_or_current
 
 
@@ -19,7 +21,7 @@ _pipelines = {
     "zero": _steps(*_TO_LOOPS),
     "default": _steps(*_TO_LOOPS),
     "default_build": _steps(*_TO_LOOPS),
-    "static_shape_tuning": _steps(*_TO_LOOPS),
+    "static_shape_tuning": static_shape_tuning_pipeline,
 }
 
 
@@ -58,7 +60,11 @@ def _after(pipeline, mod):
     """`mod` after a pipeline that is a pass; by name it is what compiling does anyway."""
     if isinstance(pipeline, str):
         get_pipeline(pipeline)
-    return pipeline(mod) if callable(pipeline) else mod
+    mod = pipeline(mod) if callable(pipeline) else mod
+    if isinstance(tune.Database.current(), ScheduleFnDatabase):
+        # its function takes programs, and compiling looks up keys of programs
+        mod = MetaScheduleApplyDatabase()(get_pipeline("zero")(mod))
+    return mod
 
 
 def build(

@@ -10,6 +10,7 @@ from tilewright.transform import Sequential
 from .backend_patterns import FusionPattern
 from .keywords import spelled
 from .members import public_names
+from .meta_schedule import PASSES
 from .training import TRANSFORM_NAMES
 from .transform import ModulePass, dataflowblock_pass, function_pass
 
@@ -264,4 +265,4 @@ NAMES = {
 
 def names() -> dict:
     """tvm.relax.transform."""
-    return {**public_names(transform), **NAMES, **TRANSFORM_NAMES}
+    return {**public_names(transform), **NAMES, **TRANSFORM_NAMES, **PASSES}

@@ -51,6 +51,10 @@ def undecided(trace: Trace) -> Trace:
     return _core.undecided_trace(trace)
 
 
+def _is_in_cpp(mutator: Mutator) -> bool:
+    return isinstance(mutator, MutateSamples) and type(mutator).apply is MutateSamples.apply
+
+
 def weighted(mutators) -> list[tuple]:
     """[(what, weight)] as the search takes mutators: {mutator: weight}, or a list of mutators of equal weight.
 
@@ -64,6 +68,4 @@ def weighted(mutators) -> list[tuple]:
             raise UserError(
                 f"mutators gives {type(mutator).__name__} the weight {weight!r}, expected more than 0"
             )
-    return [
-        (each.primitives if type(each) is MutateSamples else each, float(weight)) for each, weight in pairs
-    ]
+    return [(each.primitives if _is_in_cpp(each) else each, float(weight)) for each, weight in pairs]

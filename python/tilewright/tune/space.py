@@ -97,6 +97,9 @@ class SpaceUnion(SpaceGenerator):
     def designs(self, task) -> list:
         return [design for each in self.spaces for design in each.designs(task)]
 
+    def plans(self, task) -> list:
+        return [plan for each in self.spaces for plan in each.plans(task)]
+
 
 def traces_of(designs: list) -> list[Trace]:
     """The traces of designs."""

@@ -17,6 +17,9 @@ from .stop import Stop
 from .strategy import SearchStrategy
 from .task_tuner import TaskResult, TaskTuner
 
+#: what a task may have of its own
+_OWN = ("space", "strategy", "postprocs", "mutators", "cost_model")
+
 
 def _require_counts(**counts) -> None:
     for name, value in counts.items():
@@ -51,7 +54,8 @@ def tune_tasks(
 ) -> list[TaskResult]:
     """Measures candidates for each task, and records every trial in `database`; Ctrl-C ends it after the trial in flight.
 
-    tasks       what to tune: tasks_of(mod)
+    tasks       what to tune: tasks_of(mod); one with an attribute space, strategy, postprocs, mutators or cost_model is
+                tuned with these
     time_limit  in s; default none
     Others, Returns, Raises  as in tune; a task that cannot be built or measured raises what its program is refused for
     """
@@ -69,8 +73,9 @@ def tune_tasks(
         if value is not None and not isinstance(value, kind):
             raise UserError(f"tune: {name} is a Python {type(value).__name__}, expected tune.{kind.__name__}")
     weighted(mutators)
-    space, scheduler = space or DefaultSpace(), scheduler or Gradient()
+    scheduler = scheduler or Gradient()
     plan = {
+        "space": space or DefaultSpace(),
         "seed": seed,
         "per_iteration": per_iteration,
         "cost_model": cost_model,
@@ -98,7 +103,8 @@ def tune_tasks(
             for task in tasks:
                 if stop.is_interrupted:
                     break
-                tuner = TaskTuner(task, database, space, executors, **plan)
+                own = {name: value for name in _OWN if (value := getattr(task, name, None)) is not None}
+                tuner = TaskTuner(task, database, executors=executors, **plan | own)
                 tuners.append(tuner)
                 tuner.on_trial = lambda: progress.show(results())
                 with Profiler.timeit("default"):
