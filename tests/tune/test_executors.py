@@ -249,9 +249,10 @@ def test_a_build_that_takes_too_long_is_given_up(monkeypatch):
     database = tune.RecordFile()
     options = MeasureOptions(build_timeout=0.3)
     with ThreadPoolExecutor(16) as builds:
-        result = tuned(database, trials=36, executor=builds, options=options)
+        result = tuned(database, trials=32, executor=builds, options=options)
         go_on.set()
     failures = [failure for trace, failure in outcomes(database) if '"decision":[1,32]' in trace]
-    assert result.trials == 36
-    assert failures == ["its build took longer than 0.3 s"] * 11
-    assert sum(bool(failure) for _, failure in outcomes(database)) == 11
+    assert result.trials == 32
+    assert len(failures) >= 7  # of 11 such tiles, in a space of 36
+    assert set(failures) == {"its build took longer than 0.3 s"}
+    assert sum(bool(failure) for _, failure in outcomes(database)) == len(failures)
