@@ -13,7 +13,7 @@ from ..records import (
     tasks_of,
 )
 from .measure import MeasureOptions
-from .report import report
+from .page import report
 from .space import DefaultSpace, ScheduleFn, SpaceGenerator
 from .statistics import speed_interval
 from .task_tuner import TaskResult
