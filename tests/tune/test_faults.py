@@ -18,7 +18,7 @@ import tilewright as tw
 from tilewright import te, tune
 from tilewright.errors import UserError
 from tilewright.script import parse
-from tilewright.tune import batch
+from tilewright.tune import batch, measure
 from tilewright.tune.child import Child, ChildFailed
 from tilewright.tune.measure import MeasureOptions, build_candidate, measure_candidate
 
@@ -42,6 +42,13 @@ def tiles(sch):
 
 
 SPACE = tune.ScheduleFn(tiles)
+
+
+def replaced(monkeypatch, name, function):
+    """Puts `function` in the place of what builds or measures."""
+    for module in (measure, batch):
+        if hasattr(module, name):
+            monkeypatch.setattr(module, name, function)
 
 
 def tuned(database, **options):
@@ -94,7 +101,7 @@ def test_a_run_with_candidates_that_do_all_that_is_bad(monkeypatch, capfd):
         place = len(order) - 1
         return codes[place] if place < len(codes) else (prints if place == len(codes) else good)
 
-    monkeypatch.setattr(batch, "build_candidate", build)
+    replaced(monkeypatch, "build_candidate", build)
     monkeypatch.setattr(batch, "parameter_shapes", lambda task: [((64,), "float32")])
     monkeypatch.setattr(tw._core, "num_threads", lambda: 1)  # builds one after the other
     database = tune.RecordFile()
@@ -137,8 +144,6 @@ def test_processes_with_another_limit_are_others():
     for limit in (4096, 0, 8192):
         options = MeasureOptions(min_repeat_ms=1, rounds=1, memory_mb=0 if HAS_SANITIZERS else limit)
         measure_candidate(library(GOOD), None, [((64,), "float32")], options)
-    from tilewright.tune import measure
-
     limits = [each.memory_mb for each in measure._children]
     assert len(limits) == len(set(limits)) or HAS_SANITIZERS
 
@@ -347,7 +352,7 @@ def test_a_database_that_another_program_locks_for_long(tmp_path):
 
 def test_a_build_that_never_ends_is_one_record(monkeypatch):
     go_on = threading.Event()
-    real = batch.build_candidate
+    real = build_candidate
     stuck = []
 
     def build(program, trace, target):
@@ -356,7 +361,7 @@ def test_a_build_that_never_ends_is_one_record(monkeypatch):
             go_on.wait(120)
         return real(program, trace, target)
 
-    monkeypatch.setattr(batch, "build_candidate", build)
+    replaced(monkeypatch, "build_candidate", build)
     monkeypatch.setattr(tw._core, "num_threads", lambda: 2)
     database = tune.RecordFile()
     options = MeasureOptions(min_repeat_ms=1, rounds=1, build_timeout=1.0)

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from tilewright import te, tune
-from tilewright.tune import batch, progress
+from tilewright.tune import batch, measure, progress
 from tilewright.tune.measure import MeasureOptions
 from tilewright.tune.stop import Stop
 
@@ -21,6 +21,13 @@ def matmul(n=32):
     k = te.reduce_axis((0, n), name="k")
     c = te.compute((n, n), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
     return te.create_prim_func([a, b, c])
+
+
+def replaced(monkeypatch, name, function):
+    """Puts `function` in the place of what builds or measures."""
+    for module in (measure, batch):
+        if hasattr(module, name):
+            monkeypatch.setattr(module, name, function)
 
 
 def result(seconds, *, default=2e-6, trials=5, is_done=False, weight=2):
@@ -117,14 +124,14 @@ def pressed_ctrl_c(monkeypatch, when, database, **options):
     """Tunes while Ctrl-C is pressed during the measurement of number `when`."""
     count = [0]
 
-    def measure(code, baseline, shapes, options, is_confirming=False):
+    def run(code, baseline, shapes, options, is_confirming=False):
         count[0] += 1
         if count[0] == when:
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0.2)
         return {"seconds": [2.0], "baseline": [1.0] if baseline else [], "has_same_bits": True}
 
-    monkeypatch.setattr(batch, "measure_candidate", measure)
+    replaced(monkeypatch, "measure_candidate", run)
     monkeypatch.setattr(signal, "getsignal", lambda number: signal.default_int_handler)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -154,12 +161,12 @@ def test_ctrl_c_before_the_first_trial(monkeypatch):
 
 
 def test_a_time_limit_ends_in_the_middle_of_an_iteration(monkeypatch):
-    def measure(code, baseline, shapes, options, is_confirming=False):
+    def run(code, baseline, shapes, options, is_confirming=False):
         time.sleep(0.1)
         return {"seconds": [2.0], "baseline": [1.0] if baseline else [], "has_same_bits": True}
 
-    monkeypatch.setattr(batch, "measure_candidate", measure)
-    monkeypatch.setattr(batch, "build_candidate", lambda program, trace, target: b"")
+    replaced(monkeypatch, "measure_candidate", run)
+    replaced(monkeypatch, "build_candidate", lambda program, trace, target: b"")
     database = tune.RecordFile()
     begin = time.monotonic()
     tune.tune(
