@@ -16,6 +16,7 @@ from .callbacks import MeasureCallback
 from .measure import Builder, MeasureOptions, Runner
 from .model import AnalyticModel, BoostedModel, RandomModel, default_model, program_features, xgboost_library
 from .mutator import MutateSamples, Mutator, undecided
+from .page import report
 from .postproc import (
     DisallowDynamicLoop,
     Postproc,
@@ -24,7 +25,6 @@ from .postproc import (
     RewriteTensorize,
 )
 from .profiler import Profiler
-from .report import report
 from .scheduler import Gradient, RoundRobin, TaskScheduler
 from .space import DefaultSpace, ScheduleFn, SpaceGenerator, SpaceUnion
 from .statistics import speed_interval
