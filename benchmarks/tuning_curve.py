@@ -2,8 +2,8 @@
 
 python benchmarks/tuning_curve.py matmul128 --models analytic boosted
 Prints a row for each model: after 1, 4, 8, ... trials the best speed, as a share of the best that any of the models found, and
-the best beside the default schedule, which is no candidate here. Each candidate counts by its fastest measurement, since what
-else the machine does only adds to it.
+the best beside the default schedule, which is no candidate here. The best are measured again, and count by their fastest
+measurement, since what else the machine does only adds to it.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from tilewright.schedule import Schedule
 from tilewright.tune.measure import Executors, MeasureOptions, Measurer
 
 AFTER = (1, 4, 8, 16, 32, 64)
+CONFIRMING_PASSES = 4
 
 
 def matmul(n: int):
@@ -42,10 +43,8 @@ MODELS = {
 }
 
 
-def best_times(
-    task, model, measurer, trials: int, per_iteration: int, seed: int
-) -> tuple[list[float], float]:
-    """The least seconds after each trial, and the seconds that the search itself took."""
+def run_search(task, model, measurer, trials: int, per_iteration: int, seed: int) -> tuple[list, float]:
+    """(seconds, trace) of each trial in turn, and the seconds that the search itself took."""
     program = Schedule(task.module, error_render_level="none")
     search = _core.Search(program._core, tune.DefaultSpace().designs(task), [], model, seed, 128, 4)
     found, searching = [], 0.0
@@ -56,13 +55,31 @@ def best_times(
         if not candidates:
             break
         seconds = [float("inf")] * len(candidates)
-        for n, result in measurer.measure([each.sch.trace().save_json() for each in candidates]):
-            seconds[n] = min(result.get("seconds", seconds[n : n + 1]))
-        found += seconds
+        texts = [each.sch.trace().save_json() for each in candidates]
+        for n, result in measurer.measure(texts):
+            seconds[n] = min(result.get("seconds") or [float("inf")])
+        found += zip(seconds, texts, strict=True)
         begin = time.perf_counter()
         search.tell(candidates, seconds)
         searching += time.perf_counter() - begin
-    return [min(found[: n + 1]) for n in range(len(found))], searching
+    return found, searching
+
+
+def confirmed(found: dict[str, list], measurer, counts: list[int]) -> tuple[dict[str, list[float]], float]:
+    """{model: the seconds of the best after so many trials, measured again}, and those of the default schedule."""
+    best = {
+        name: [min(trials[:count], key=lambda trial: trial[0])[1] for count in counts]
+        for name, trials in found.items()
+    }
+    traces = sorted({trace for each in best.values() for trace in each})
+    seconds, default = dict.fromkeys(traces, float("inf")), float("inf")
+    for _ in range(
+        CONFIRMING_PASSES
+    ):  # apart from each other, so that no disturbance meets all of one candidate
+        for n, result in measurer.measure(traces):
+            seconds[traces[n]] = min(seconds[traces[n]], *result["seconds"])
+            default = min(default, *result["baseline"])
+    return {name: [seconds[trace] for trace in each] for name, each in best.items()}, default
 
 
 def main() -> None:
@@ -76,26 +93,25 @@ def main() -> None:
     asked = parser.parse_args()
     (task,) = tune.tasks_of(KERNELS[asked.kernel](), f"llvm -num-cores={asked.threads}")
     options = MeasureOptions(min_repeat_ms=5, rounds=5, num_threads=asked.threads)
-    curves = {}
+    found, times = {}, {}
+    after = [count for count in AFTER if count <= asked.trials]
     with Executors(options=options) as executors:
         measurer = Measurer(task, executors)
-        default = min(measurer.measure_default()["seconds"])
         for name in asked.models:
             begin = time.perf_counter()
             model = MODELS[name](task.target, asked.seed)
-            curve, searching = best_times(
+            found[name], searching = run_search(
                 task, model, measurer, asked.trials, asked.per_iteration, asked.seed
             )
-            curves[name] = (curve, searching, time.perf_counter() - begin)
-        default = min(default, *measurer.measure_default()["seconds"])
-    best = min(curve[-1] for curve, *_ in curves.values())
-    after = [count for count in AFTER if count <= asked.trials]
+            times[name] = f"{searching:.1f} | {time.perf_counter() - begin:.1f}"
+        curves, default = confirmed(found, measurer, after)
+    best = min(curve[-1] for curve in curves.values())
     print(
         f"{asked.kernel}, seed {asked.seed} | {' | '.join(map(str, after))} | of the default's speed | search (s) | all (s)"
     )
-    for name, (curve, searching, total) in curves.items():
-        shares = " | ".join(f"{best / curve[min(count, len(curve)) - 1]:.2f}" for count in after)
-        print(f"{name} | {shares} | {default / curve[-1]:.2f} | {searching:.1f} | {total:.1f}")
+    for name, curve in curves.items():
+        shares = " | ".join(f"{best / seconds:.2f}" for seconds in curve)
+        print(f"{name} | {shares} | {default / curve[-1]:.2f} | {times[name]}")
 
 
 if __name__ == "__main__":
