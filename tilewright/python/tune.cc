@@ -1,6 +1,8 @@
 // Bindings for the search over schedules.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include "tilewright/driver/target.h"
@@ -60,6 +62,39 @@ void make_search(tune::Search* self, const schedule::Schedule& program, std::vec
                           options);
 }
 
+// A rule that is the name of one of ours, or (name, function) of one that is written in Python: function(sch, block)
+// gives a list of schedules, or the reason why there is none.
+tune::Rule rule_of(const nb::handle& given) {
+  if (nb::isinstance<nb::str>(given)) return tune::rule_named(nb::cast<std::string>(given));
+  const nb::object name = given[0], function = given[1];
+  const auto apply = [function](const schedule::Schedule& sch, schedule::BlockRef block, const auto&) {
+    using Made = schedule::OrReason<std::vector<schedule::Schedule>>;
+    const nb::object made = function(sch, block);
+    if (nb::isinstance<nb::str>(made))
+      return Made(schedule::Reason(schedule::Reason::kOther, "{}", nb::cast<std::string>(made)));
+    return Made(nb::cast<std::vector<schedule::Schedule>>(made));
+  };
+  return {nb::cast<std::string>(name), apply};
+}
+
+// ([trace], [(block, rule, reason)]) of the generic space
+nb::tuple generic_designs(const schedule::Schedule& program, const std::string& func_name,
+                          const ir::Target& target, const nb::object& rules, const nb::dict& by_block) {
+  std::vector<tune::Rule> all;
+  if (rules.is_none())
+    all = tune::default_rules();
+  else
+    for (const nb::handle each : rules) all.push_back(rule_of(each));
+  std::map<std::string, tune::Rule> own;
+  for (const auto& [block, rule] : by_block) own[nb::cast<std::string>(block)] = rule_of(rule);
+  const tune::Designs designs =
+      tune::generic_designs(program, func_name, driver::make_generator(target).features, all, own);
+  nb::list attempts;
+  for (const tune::RuleAttempt& each : designs.attempts)
+    attempts.append(nb::make_tuple(each.block, each.rule, each.reason));
+  return nb::make_tuple(designs.traces, attempts);
+}
+
 }  // namespace
 
 void bind_tune(nb::module_& m) {
@@ -84,16 +119,18 @@ void bind_tune(nb::module_& m) {
            })
       .def_prop_ro("num_replayed", &tune::Search::num_replayed);
   m.def("trace_has_samples", &tune::has_samples);
-  // ([trace], [(block, rule, reason)]) of the generic space
-  m.def("generic_designs",
-        [](const schedule::Schedule& program, const std::string& func_name, const ir::Target& target) {
-          const tune::Designs designs =
-              tune::generic_designs(program, func_name, driver::make_generator(target).features);
-          nb::list attempts;
-          for (const tune::RuleAttempt& each : designs.attempts)
-            attempts.append(nb::make_tuple(each.block, each.rule, each.reason));
-          return nb::make_tuple(designs.traces, attempts);
-        });
+  m.def("generic_designs", &generic_designs, nb::arg("program"), nb::arg("func_name"), nb::arg("target"),
+        nb::arg("rules").none() = nb::none(), nb::arg("by_block") = nb::dict());
+  // [(name, doc)] of the rules of the registry, in the order in which they run
+  m.def("schedule_rules", [] {
+    std::vector<std::pair<std::string_view, std::string_view>> found;
+    for (const tune::Rule& rule : tune::default_rules()) {
+      for (const tune::RuleInfo* info : tune::all_rules()) {
+        if (info->name == rule.name) found.emplace_back(info->name, info->doc);
+      }
+    }
+    return found;
+  });
 }
 
 }  // namespace tilewright::python

@@ -3,7 +3,7 @@
 from .._guard import guard_module
 from ..records import Database, OrderedUnionDatabase, Record, RecordFile, Task, UnionDatabase, tasks_of
 from .measure import MeasureOptions
-from .space import DefaultSpace, ScheduleFn, SpaceGenerator
+from .space import DefaultSpace, ScheduleFn, ScheduleRule, SpaceGenerator
 from .task_tuner import TaskResult
 from .tuner import compare, tune, tune_model, tune_tasks
 
@@ -15,6 +15,7 @@ __all__ = [
     "Record",
     "RecordFile",
     "ScheduleFn",
+    "ScheduleRule",
     "SpaceGenerator",
     "Task",
     "TaskResult",

@@ -38,5 +38,5 @@ OrReason<std::vector<Schedule>> apply(const Schedule& sch, BlockRef block, const
 }  // namespace
 
 extern constinit const RuleInfo parallel_vectorize_info{
-    "parallel_vectorize", "a block that works element by element gets threads and vectors", 2, &apply};
+    "parallel_vectorize", "a block that works element by element gets threads and vectors", 30, &apply};
 }  // namespace tilewright::tune
