@@ -8,6 +8,7 @@
 #include "tilewright/driver/target.h"
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/locks.h"
+#include "tilewright/tune/limits.h"
 #include "tilewright/tune/rule.h"
 #include "tilewright/tune/search.h"
 
@@ -38,6 +39,11 @@ class PythonModel final : public tune::CostModel {
 
 // A function of a Schedule that is false, or raises, where a candidate is to be left out.
 tune::Postproc postproc_of(nb::object function) {
+  if (nb::isinstance<tune::CodeLimits>(function)) {
+    return [limits = nb::cast<tune::CodeLimits>(function)](schedule::Schedule& sch) {
+      return !tune::why_beyond(sch, limits);
+    };
+  }
   return [function = std::move(function)](schedule::Schedule& sch) {
     return locked(
         [&] { return nb::cast<bool>(nb::bool_(function(nb::cast(&sch, nb::rv_policy::reference)))); });
@@ -79,10 +85,11 @@ tune::Rule rule_of(const nb::handle& given) {
 
 // ([trace], [(block, rule, reason)]) of the generic space
 nb::tuple generic_designs(const schedule::Schedule& program, const std::string& func_name,
-                          const ir::Target& target, const nb::object& rules, const nb::dict& by_block) {
+                          const ir::Target& target, const nb::object& rules, const nb::dict& by_block,
+                          bool allows_other_sums) {
   std::vector<tune::Rule> all;
   if (rules.is_none())
-    all = tune::default_rules();
+    all = tune::default_rules(allows_other_sums);
   else
     for (const nb::handle each : rules) all.push_back(rule_of(each));
   std::map<std::string, tune::Rule> own;
@@ -119,12 +126,25 @@ void bind_tune(nb::module_& m) {
            })
       .def_prop_ro("num_replayed", &tune::Search::num_replayed);
   m.def("trace_has_samples", &tune::has_samples);
+  nb::class_<tune::CodeLimits>(m, "CodeLimits", "What a candidate may be before it is built.")
+      .def("__init__",
+           [](tune::CodeLimits* self, const ir::Target& target) {
+             new (self) tune::CodeLimits(tune::limits_of(driver::make_generator(target).features));
+           })
+      .def_rw("most_statements", &tune::CodeLimits::most_statements)
+      .def_rw("most_vector_bytes", &tune::CodeLimits::most_vector_bytes)
+      .def_rw("register_bytes", &tune::CodeLimits::register_bytes)
+      .def("why_beyond", [](const tune::CodeLimits& self, const schedule::Schedule& sch) {
+        const std::optional<schedule::Reason> why = tune::why_beyond(sch, self);
+        return why ? why->text : std::string();
+      });
   m.def("generic_designs", &generic_designs, nb::arg("program"), nb::arg("func_name"), nb::arg("target"),
-        nb::arg("rules").none() = nb::none(), nb::arg("by_block") = nb::dict());
+        nb::arg("rules").none() = nb::none(), nb::arg("by_block") = nb::dict(),
+        nb::arg("allows_other_sums") = false);
   // [(name, doc)] of the rules of the registry, in the order in which they run
   m.def("schedule_rules", [] {
     std::vector<std::pair<std::string_view, std::string_view>> found;
-    for (const tune::Rule& rule : tune::default_rules()) {
+    for (const tune::Rule& rule : tune::default_rules(true)) {
       for (const tune::RuleInfo* info : tune::all_rules()) {
         if (info->name == rule.name) found.emplace_back(info->name, info->doc);
       }

@@ -10,12 +10,14 @@ namespace steps = schedule::steps;
 
 std::span<const RuleInfo* const> all_rules() { return {k_rules, k_rules_count}; }
 
-std::vector<Rule> default_rules() {
+std::vector<Rule> default_rules(bool allows_other_sums) {
   std::vector<const RuleInfo*> infos(all_rules().begin(), all_rules().end());
   std::sort(infos.begin(), infos.end(),
             [](const RuleInfo* a, const RuleInfo* b) { return a->order < b->order; });
   std::vector<Rule> rules;
-  for (const RuleInfo* info : infos) rules.push_back({std::string(info->name), info->apply});
+  for (const RuleInfo* info : infos) {
+    if (allows_other_sums || !info->changes_sums) rules.push_back({std::string(info->name), info->apply});
+  }
   return rules;
 }
 

@@ -26,6 +26,8 @@ struct RuleInfo {
   /// The ways in which a block may be scheduled, each `sch` with more steps; or why there is none.  `sch` itself
   /// is among them where the rules that follow have other ways.
   OrReason<std::vector<Schedule>> (*apply)(const Schedule& sch, BlockRef block, const Features& features);
+  /// Its designs add floats in another order than the program: they are for whoever allows that.
+  bool changes_sums = false;
 };
 
 /// All rules, sorted by name; made from the folder rules/.
@@ -38,8 +40,8 @@ struct Rule {
   std::string name;
   std::function<OrReason<std::vector<Schedule>>(const Schedule&, BlockRef, const Features&)> apply;
 };
-/// The rules of the registry, in the order in which they run.
-std::vector<Rule> default_rules();
+/// The rules of the registry, in the order in which they run; with those that change sums, or without.
+std::vector<Rule> default_rules(bool allows_other_sums = false);
 /// The rule of the registry called `name`.  Raises UserError with the nearest names.
 Rule rule_named(std::string_view name);
 

@@ -105,6 +105,7 @@ class DefaultSpace(SpaceGenerator):
     rules     names of rules in tilewright/tune/rules, and objects with name and apply(sch, block) as ScheduleRule has them, in
               the order in which they run; default: all of the folder
     by_block  {name of a block: the only rule that it gets, whatever its attribute "schedule_rule" says}; default none
+    allow_reassociation  rules that add floats in another order than the program take part; default False
     Raises    UserError for names that no rule has
     >>> tilewright.tune.DefaultSpace().designs(tilewright.tune.tasks_of(mm)[0])
     >>> tilewright.tune.DefaultSpace(rules=["auto_inline", "multi_level_tiling"])
@@ -112,7 +113,10 @@ class DefaultSpace(SpaceGenerator):
 
     name = "default"
 
-    def __init__(self, rules: list | None = None, by_block: dict | None = None):
+    def __init__(
+        self, rules: list | None = None, by_block: dict | None = None, *, allow_reassociation: bool = False
+    ):
+        self._allows_other_sums = allow_reassociation
         self._rules = None if rules is None else [_core_rule(each) for each in rules]
         self._by_block = {block: _core_rule(rule) for block, rule in (by_block or {}).items()}
 
@@ -123,7 +127,12 @@ class DefaultSpace(SpaceGenerator):
         """The designs, and (block, rule, reason) of every rule that was tried; the reason is empty where it was applied."""
         program = Schedule(task.module, error_render_level="fast")
         return _core.generic_designs(
-            program._core, _core.record_function, task.target, self._rules, self._by_block
+            program._core,
+            _core.record_function,
+            task.target,
+            self._rules,
+            self._by_block,
+            self._allows_other_sums,
         )
 
 

@@ -93,7 +93,8 @@ class TaskTuner:
         if samples:
             program = Schedule(task.module, error_render_level="none")
             options = (cost_model, seed, _POPULATION, _GENERATIONS)
-            self._search = _core.Search(program._core, samples, [], *options)
+            limits = [_core.CodeLimits(task.target)] if isinstance(space, DefaultSpace) else []
+            self._search = _core.Search(program._core, samples, limits, *options)
         self._measurer = Measurer(task, executors)
         database.add_program(task)
         #: the share of its time that the last iteration saved

@@ -48,7 +48,7 @@ def tune_tasks(
     for name, value in (("trials", trials), ("per_iteration", per_iteration)):
         if not isinstance(value, int) or value < 1:
             raise UserError(f"tune: {name} is {value!r}, expected a whole number from 1 on")
-    space = space or DefaultSpace()
+    space = space or DefaultSpace(allow_reassociation=allow_reassociation)
     begin = time.monotonic()
     tuners: list[TaskTuner] = []
     with Executors(executor, measure_executor, options) as executors, Progress(quiet) as progress:
