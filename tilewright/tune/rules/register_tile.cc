@@ -246,7 +246,8 @@ OrReason<std::vector<Schedule>> apply(const Schedule& sch, BlockRef block, const
     }
   }
   if (designs.empty()) return Reason(Reason::kRefused, "{}", refused);
-  designs.push_back(sch);  // other rules for sums
+  // tiles for caches, of other rules, where what is read does not stay near
+  if (schedule::reads_beyond(*sum, features.l2_bytes)) designs.push_back(sch);
   return designs;
 }
 
