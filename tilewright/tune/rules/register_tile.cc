@@ -4,7 +4,8 @@
 //                                                     for k: unrolled ii, jn: vectorized jv: T[..] += ..
 //                                                     C[io * n + ii, ..] = T[ii, jn, jv]
 // Sampled are the sizes of tiles, lanes, and how far loops over terms are written out.  Designs differ in the axis
-// of vectors, the order of tiles, and in operands that are copied so that vectors read what is contiguous.
+// of vectors, the order of tiles, and in operands that are copied so that vectors read what is contiguous.  Where the
+// default schedule adds terms apart from each other, so do these, so that results are the same bits.
 #include <algorithm>
 
 #include "tilewright/schedule/default/cpu/epilogue.h"
@@ -12,6 +13,7 @@
 #include "tilewright/schedule/steps.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/uses.h"
+#include "tilewright/tune/partial_sums.h"
 #include "tilewright/tune/rule.h"
 #include "tilewright/tune/samples.h"
 
@@ -201,27 +203,50 @@ void compute_tile(Schedule& sch, const BlockShape& sum, LoopRef place, size_t co
   schedule::expand(sch, tile);
 }
 
-void copy_operand(Schedule& sch, const BlockShape& sum, const BufferLoadNode* load, const Way& way,
-                  int64_t lanes, const Features& features) {
-  const BlockRef copy = schedule::copy_of_operand(sch, sum, load->buffer);
+// reader  the block that reads the operand, of those that compute `sum`
+void copy_operand(Schedule& sch, const BlockShape& sum, BlockRef reader, const BufferLoadNode* load,
+                  const Way& way, int64_t lanes, const Features& features) {
+  const BlockRef copy = schedule::copy_of_operand(sch, *schedule::shape_of(sch, reader), load->buffer);
   steps::transform_layout(sch, copy, steps::written_buffer(0), panels_of(sum, load, way.column, lanes));
   const std::vector<LoopRef> loops = steps::get_loops(sch, copy);
   if (features.num_cores > 1) steps::parallel(sch, loops[0]);
 }
 
+// The axis of `shape` that is dimension `from_last` of what it stores, counted from the last.
+size_t axis_of_dimension(const BlockShape& shape, size_t from_last) {
+  const size_t dim = shape.store->indices.size() - 1 - from_last;
+  const std::optional<size_t> axis = schedule::axis_of(shape, shape.store->indices[dim]);
+  if (!axis) throw UserError("dimension {} of {} is no axis", dim, shape.output()->name);
+  return *axis;
+}
+
 Schedule design_of(Schedule sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
-                   const Way& way, const Features& features) {
-  const OrReason<schedule::Target> target = schedule::target_of(sch, sum, epilogue, way.column, features);
+                   const Way& way, const PartialSums& sums, const Features& features) {
+  size_t dim = 0;  // of vectors, in the result
+  while (dim < sum.store->indices.size() && schedule::axis_of(sum, sum.store->indices[dim]) != way.column)
+    ++dim;
+  if (dim == sum.store->indices.size())
+    throw UserError("axis {} is no index of {}", axis_name(sum, way.column), sum.output()->name);
+  dim = sum.store->indices.size() - 1 - dim;  // partial sums have more dimensions before it
+  std::vector<BlockRef> parts = make_partial_sums(sch, sum.ref, sums);
+  const BlockShape last = *schedule::shape_of(sch, sum.ref);
+  const size_t last_column = axis_of_dimension(last, dim);
+  const OrReason<schedule::Target> target = schedule::target_of(sch, last, epilogue, last_column, features);
   if (!target) throw UserError("{}", target.reason().text);
-  const size_t column = *target->map[way.column];
   const int64_t most_lanes = std::max<int64_t>(1, features.vector_bytes / sum.output()->dtype.num_bytes());
   // copies are in panels of whole vectors
   const ExprRef lanes = sample_lanes(sch, most_lanes, way.copied.empty());
-  const TileLoops loops = tile_results(sch, target->block, column, lanes, most_lanes, way);
+  const TileLoops loops = tile_results(sch, target->block, *target->map[last_column], lanes, most_lanes, way);
   const LoopRef place = loops.outer.size() > 1 ? steps::fuse(sch, loops.outer) : loops.outer[0];
   if (features.num_cores > 1) steps::parallel(sch, place);
-  compute_tile(sch, sum, place, way.column, lanes);
-  for (const BufferLoadNode* load : way.copied) copy_operand(sch, sum, load, way, most_lanes, features);
+  // each of these reads what the one before it in the program writes
+  parts.push_back(sum.ref);
+  for (size_t n = parts.size(); n-- > 0;) {
+    const BlockShape part = *schedule::shape_of(sch, parts[n]);
+    compute_tile(sch, part, place, axis_of_dimension(part, dim), lanes);
+  }
+  for (const BufferLoadNode* load : way.copied)
+    copy_operand(sch, sum, parts[0], load, way, most_lanes, features);
   return sch;
 }
 
@@ -231,13 +256,15 @@ OrReason<std::vector<Schedule>> apply(const Schedule& sch, BlockRef block, const
   if (!sum) return sum.reason();
   if (const std::optional<Reason> why = why_not(start, *sum)) return *why;
   const std::optional<BlockShape> epilogue = epilogue_of(start, *sum);
+  const PartialSums sums = default_sums(start, *sum, features);
   std::vector<Schedule> designs;
   std::string refused = "along no axis are neighbours contiguous in what it reads or stores";
   for (const Way& way : ways_of(*sum)) {
     for (bool has_epilogue : {true, false}) {
       if (has_epilogue && !epilogue) continue;
       try {
-        designs.push_back(design_of(start, *sum, has_epilogue ? epilogue : std::nullopt, way, features));
+        designs.push_back(
+            design_of(start, *sum, has_epilogue ? epilogue : std::nullopt, way, sums, features));
         break;
       } catch (const Error& error) {
         if (error.kind() == Error::Kind::kInternal) throw;
