@@ -26,7 +26,7 @@ from .postproc import (
 )
 from .profiler import Profiler
 from .scheduler import Gradient, RoundRobin, TaskScheduler
-from .space import DefaultSpace, ScheduleFn, SpaceGenerator, SpaceUnion
+from .space import DefaultSpace, ScheduleFn, ScheduleRule, SpaceGenerator, SpaceUnion
 from .statistics import speed_interval
 from .strategy import Evolutionary, ReplayFunction, ReplayTrace, SearchContext, SearchStrategy
 from .task_tuner import TaskResult
@@ -59,6 +59,7 @@ __all__ = [
     "RoundRobin",
     "Runner",
     "ScheduleFn",
+    "ScheduleRule",
     "SearchContext",
     "SearchStrategy",
     "SpaceGenerator",
