@@ -99,7 +99,7 @@ class RecordFile(Database):
         return found[0] if found else None
 
     def records(self, key=None, *, limit: int = 0, with_failures: bool = False) -> list[Record]:
-        """Records by median time, fastest first.
+        """Records by their time relative to that of the default schedule in the same rounds, fastest first.
 
         key            of which program and machine; default all
         limit          how many at most; default 0, all
@@ -195,6 +195,11 @@ def difference(one: RecordFile, other: RecordFile) -> list[tuple[str, RecordKey,
     return sorted(rows, key=gain, reverse=True)
 
 
+def speed_order(record: Record) -> tuple:
+    """What sorts records, the fastest first: as RecordFile.records does."""
+    return (record.relative is None, record.relative or 0.0, record.median)
+
+
 class UnionDatabase(Database):
     """The fastest record of several databases."""
 
@@ -203,7 +208,7 @@ class UnionDatabase(Database):
 
     def best(self, key) -> Record | None:
         found = [record for record in (each.best(key) for each in self.databases) if record is not None]
-        return min(found, key=lambda record: record.median, default=None)
+        return min(found, key=speed_order, default=None)
 
 
 class OrderedUnionDatabase(UnionDatabase):

@@ -230,10 +230,13 @@ def test_damaged_and_foreign_files_are_left_as_they_are(tmp_path):
 
 
 def old_file(path, version=1):
-    """A file as version 1 made it, with one record: it had no scores."""
+    """A file as version 1 made it, with one record: it had no scores and relative times."""
     tune.RecordFile(path).add(record(tune.tasks_of(matmul())[0], [1.0]))
     with sqlite3.connect(path) as other:
+        other.execute("DROP INDEX by_key")
+        other.execute("CREATE INDEX by_key ON record(program, machine, median)")
         other.execute("ALTER TABLE record DROP COLUMN score")
+        other.execute("ALTER TABLE record DROP COLUMN relative")
         other.execute(f"PRAGMA user_version = {version}")
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tilewright import te, tune
 from tilewright.errors import UserError
-from tilewright.tune import batch
+from tilewright.tune import batch, measure
 from tilewright.tune.measure import MeasureOptions
 
 FAST = MeasureOptions(min_repeat_ms=1, rounds=2)
@@ -143,15 +143,15 @@ def fake_build(program, trace, target):
 
 @pytest.fixture
 def simulated(monkeypatch):
-    monkeypatch.setattr(batch, "build_candidate", fake_build)
-    monkeypatch.setattr(batch, "measure_candidate", fake_measurement)
+    monkeypatch.setattr(measure, "build_candidate", fake_build)
+    monkeypatch.setattr(measure, "measure_candidate", fake_measurement)
 
 
 def test_a_hundred_workers_a_fifth_of_which_is_killed(simulated):
     database = tune.RecordFile()
     with Simulated(100, 1) as builds, Simulated(100, 2) as measurements:
         result = tuned(
-            database, n=512, trials=100, per_iteration=100, executor=builds, measure_executor=measurements
+            database, n=1024, trials=100, per_iteration=100, executor=builds, measure_executor=measurements
         )
     found = outcomes(database)
     assert builds.killed >= 15 and measurements.killed >= 15
@@ -244,8 +244,8 @@ def test_a_build_that_takes_too_long_is_given_up(monkeypatch):
             go_on.wait(60)
         return fake_build(program, trace, target)
 
-    monkeypatch.setattr(batch, "build_candidate", slow)
-    monkeypatch.setattr(batch, "measure_candidate", fake_measurement)
+    monkeypatch.setattr(measure, "build_candidate", slow)
+    monkeypatch.setattr(measure, "measure_candidate", fake_measurement)
     database = tune.RecordFile()
     options = MeasureOptions(build_timeout=0.3)
     with ThreadPoolExecutor(16) as builds:

@@ -7,7 +7,7 @@ import pytest
 
 import tilewright as tw
 from tilewright import te, tune
-from tilewright.tune import batch, similar
+from tilewright.tune import measure, similar
 
 
 def matmul(n=32, m=32, names="ABC", dtype="float32"):
@@ -41,13 +41,13 @@ def measured(monkeypatch):
     def build(program, trace, target):
         return (trace or "").encode()
 
-    def measure(code, baseline, shapes, options, is_confirming=False):
+    def run(code, baseline, shapes, options, is_confirming=False):
         if code:
             traces.append(code.decode())
         return {"seconds": [time_of(code)], "baseline": [1.0] if baseline else [], "has_same_bits": True}
 
-    monkeypatch.setattr(batch, "build_candidate", build)
-    monkeypatch.setattr(batch, "measure_candidate", measure)
+    monkeypatch.setattr(measure, "build_candidate", build)
+    monkeypatch.setattr(measure, "measure_candidate", run)
     return traces
 
 

@@ -69,6 +69,7 @@ void bind_record(nb::module_& m) {
       .def_rw("version", &Record::version)
       .def_rw("time", &Record::time)
       .def_prop_ro("median", &Record::median)
+      .def_prop_ro("relative", &Record::relative)
       .def("to_json", &records::to_json)
       .def_static(
           "from_json", [](const std::string& text) { return records::from_json(text); }, nb::arg("text"));

@@ -25,12 +25,27 @@ Key key_of(const tir::PrimFunc& func, std::string machine) {
   return {ir::structural_hash(nameless).hex(), std::move(machine)};
 }
 
+namespace {
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+}  // namespace
+
 double Record::median() const {
+  return seconds.empty() ? std::numeric_limits<double>::infinity() : median_of(seconds);
+}
+
+std::optional<double> Record::relative() const {
   if (seconds.empty()) return std::numeric_limits<double>::infinity();
-  std::vector<double> sorted = seconds;
-  std::sort(sorted.begin(), sorted.end());
-  const size_t middle = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  if (trace.empty()) return 1.0;
+  std::vector<double> ratios;
+  for (size_t n = 0; n < std::min(seconds.size(), baseline.size()); ++n)
+    ratios.push_back(seconds[n] / baseline[n]);
+  return ratios.empty() ? std::nullopt : std::optional(median_of(std::move(ratios)));
 }
 
 }  // namespace tilewright::records

@@ -43,6 +43,10 @@ struct Record {
 
   /// The median of `seconds`; infinity if it failed.
   double median() const;
+  /// The median of its time over that of the default schedule in the same round: 1 of the default schedule, infinity
+  /// if it failed; nullopt if the default schedule was not measured beside it.  What the machine did meanwhile met
+  /// both, so that records of different hours compare.
+  std::optional<double> relative() const;
 };
 
 /// Where schedules of kernels are looked up.

@@ -11,8 +11,10 @@
 namespace tilewright::records {
 namespace {
 
-constexpr int64_t kVersion = 2;  // 1: without scores
+constexpr int64_t kVersion = 2;  // 1: without scores and relative times
 constexpr int kBusyMilliseconds = 60'000;
+// the fastest first; those that were not measured beside the default schedule come after it
+constexpr std::string_view kOrder = "relative IS NULL, relative, median IS NULL, median, id";
 constexpr std::string_view kColumns =
     "id, program, machine, target, space, trace, seconds, baseline, failure, beats_default, changes_sums, "
     "is_cold, "
@@ -96,7 +98,9 @@ int64_t SqliteDatabase::stored_version() const {
 void SqliteDatabase::make_tables() {
   run("BEGIN IMMEDIATE");
   const int64_t version = stored_version();
-  if (version == 1) run("ALTER TABLE record ADD COLUMN score REAL; PRAGMA user_version = 2");
+  if (version == 1)
+    run("ALTER TABLE record ADD COLUMN score REAL; ALTER TABLE record ADD COLUMN relative REAL; "
+        "PRAGMA user_version = 2");
   if (version == 0) {
     if (integer_of("SELECT count(*) FROM sqlite_master") > 0)
       throw UserError("{} is a database, but not one of tuning records", path_)
@@ -107,8 +111,9 @@ CREATE TABLE record(
   id INTEGER PRIMARY KEY, program TEXT NOT NULL, machine TEXT NOT NULL, target TEXT NOT NULL, space TEXT NOT NULL,
   trace TEXT NOT NULL, seconds TEXT NOT NULL, median REAL, baseline TEXT NOT NULL,
   failure TEXT NOT NULL, beats_default INTEGER NOT NULL, changes_sums INTEGER NOT NULL,
-  is_cold INTEGER NOT NULL, processor TEXT NOT NULL, version TEXT NOT NULL, time REAL NOT NULL, score REAL);
-CREATE INDEX by_key ON record(program, machine, median);
+  is_cold INTEGER NOT NULL, processor TEXT NOT NULL, version TEXT NOT NULL, time REAL NOT NULL, score REAL,
+  relative REAL);
+CREATE INDEX by_key ON record(program, machine, relative);
 PRAGMA user_version = 2;
 )");
   }
@@ -135,8 +140,8 @@ int64_t SqliteDatabase::add(const Record& record) {
   Statement statement(
       handle_.get(), path_,
       "INSERT INTO record(program, machine, target, space, trace, seconds, median, baseline, failure, "
-      "beats_default, changes_sums, is_cold, processor, version, time, score) "
-      "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)");
+      "beats_default, changes_sums, is_cold, processor, version, time, score, relative) "
+      "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)");
   statement.bind(1, record.key.program)
       .bind(2, record.key.machine)
       .bind(3, record.target)
@@ -152,15 +157,18 @@ int64_t SqliteDatabase::add(const Record& record) {
       .bind(14, record.version)
       .bind(15, record.time != 0 ? record.time : static_cast<double>(std::time(nullptr)));
   if (record.score) statement.bind(16, *record.score);
-  if (!record.seconds.empty()) statement.bind(7, record.median());
+  if (!record.seconds.empty()) {
+    statement.bind(7, record.median());
+    if (const std::optional<double> relative = record.relative()) statement.bind(17, *relative);
+  }
   statement.step();
   return sqlite3_last_insert_rowid(handle_.get());
 }
 
 std::vector<Record> SqliteDatabase::records(const Query& query) const {
   std::lock_guard lock(mutex_);
-  std::string sql = fmt::format("SELECT {} FROM record WHERE {} ORDER BY median IS NULL, median, id",
-                                kColumns, condition(query));
+  std::string sql =
+      fmt::format("SELECT {} FROM record WHERE {} ORDER BY {}", kColumns, condition(query), kOrder);
   if (query.limit > 0) sql += fmt::format(" LIMIT {}", query.limit);
   Statement rows(handle_.get(), path_, sql);
   if (query.key) rows.bind(1, query.key->program).bind(2, query.key->machine);
@@ -206,11 +214,10 @@ int64_t SqliteDatabase::prune(int64_t count) {
   if (count < 1) throw UserError("prune: {} records are to be kept, expected at least 1", count);
   std::lock_guard lock(mutex_);
   Statement(handle_.get(), path_,
-            "DELETE FROM record WHERE id NOT IN (SELECT id FROM (SELECT id, median, row_number() OVER "
-            "(PARTITION BY "
-            "program, machine, space ORDER BY median IS NULL, median, id) AS place FROM record) WHERE place "
-            "<= ?1 AND "
-            "median IS NOT NULL)")
+            fmt::format("DELETE FROM record WHERE id NOT IN (SELECT id FROM (SELECT id, median, row_number() "
+                        "OVER (PARTITION BY program, machine, space ORDER BY {}) AS place FROM record) "
+                        "WHERE place <= ?1 AND median IS NOT NULL)",
+                        kOrder))
       .bind(1, count)
       .step();
   return sqlite3_changes64(handle_.get());

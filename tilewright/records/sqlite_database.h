@@ -44,7 +44,7 @@ class SqliteDatabase final : public Database {
   /// Adds the record, with one write that is done completely or not at all, and returns its id.
   int64_t add(const Record& record);
   std::optional<Record> best(const Key& key) const override;
-  /// By median time, fastest first.
+  /// By time relative to the default schedule (Record::relative), fastest first; those without one by their median.
   std::vector<Record> records(const Query& query = {}) const;
   std::vector<Program> programs() const;
   /// Adds the programs and records of `other` that are not here yet; returns how many records.

@@ -11,6 +11,8 @@ namespace {
 
 // Of each of the fastest candidates that a design finishes.
 constexpr int kChildren = 4;
+// SearchOptions::most_failures of these: rules take milliseconds where a replay takes a fraction of one.
+constexpr int64_t kFailures = 64;
 
 // The best first, those with one score as they were.
 void sort_by_score(std::vector<Candidate>& candidates) {
@@ -73,13 +75,14 @@ std::vector<Candidate> Search::replay(const Traces& traces) {
   return found;
 }
 
-// Samples of `designs`, one after the other.
+// Samples of `designs`, one after the other, that were not asked for.
 std::vector<Candidate> Search::draw(const std::vector<size_t>& designs, int64_t count) {
   std::vector<Candidate> found;
   std::set<Hash128> hashes;
   int64_t failures = 0;
   size_t next = 0;
-  while (static_cast<int64_t>(found.size()) < count && failures < options_.most_failures) {
+  while (static_cast<int64_t>(found.size()) < count &&
+         failures < (designs == finished_ ? kFailures : options_.most_failures)) {
     Traces traces;
     for (int64_t n = static_cast<int64_t>(found.size()); n < count; ++n) {
       const size_t design = designs[next++ % designs.size()];
@@ -87,7 +90,7 @@ std::vector<Candidate> Search::draw(const std::vector<size_t>& designs, int64_t 
     }
     const size_t before = found.size();
     for (Candidate& each : replay(traces)) {
-      if (hashes.insert(each.hash).second) found.push_back(std::move(each));
+      if (!asked_.contains(each.hash) && hashes.insert(each.hash).second) found.push_back(std::move(each));
     }
     failures = found.size() == before ? failures + static_cast<int64_t>(traces.size()) : 0;
   }

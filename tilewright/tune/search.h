@@ -18,11 +18,11 @@ struct WeightedMutator {
 
 struct SearchOptions {
   uint64_t seed = 0;
-  int64_t population = 512;      // candidates of a generation, >= 1
-  int64_t generations = 4;       // between two measurements, >= 1
-  int64_t most_failures = 64;    // refused samples in a row before the search takes what it has, >= 1
-  double mutation_share = 0.85;  // of a generation, 0 to 1: the others stay as they are
-  double random_share = 0.05;    // of what is measured, 0 to 1: drawn, not chosen by the model
+  int64_t population = 512;     // candidates of a generation, >= 1
+  int64_t generations = 4;      // between two measurements, >= 1
+  int64_t most_failures = 512;  // refused or known samples in a row before the search takes what it has, >= 1
+  double mutation_share = 0.85;             // of a generation, 0 to 1: the others stay as they are
+  double random_share = 0.05;               // of what is measured, 0 to 1: drawn, not chosen by the model
   std::vector<WeightedMutator> mutators{};  // of candidates; empty: `mutated`
 };
 

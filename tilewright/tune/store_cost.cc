@@ -285,6 +285,8 @@ StoreCost cost_of(const Nest& nest, const Footprints& footprints, size_t store, 
 
 double ProgramCost::total() const { return std::accumulate(cycles.begin(), cycles.end(), threads_cycles); }
 
+double ProgramCost::seconds() const { return std::max(total(), 1.0) / kModelCosts.hertz; }
+
 ProgramCost cost_of(const Nest& nest, const Footprints& footprints, const Features& features) {
   ProgramCost cost;
   const auto cores = static_cast<double>(std::max<int64_t>(features.num_cores, 1));

@@ -56,6 +56,7 @@ struct ProgramCost {
   double threads_cycles = 0;   // of starting threads
   double parallel_extent = 1;  // of the largest loop over threads
   double total() const;
+  double seconds() const;
 };
 
 ProgramCost cost_of(const Nest& nest, const Footprints& footprints, const target::Features& features);

@@ -14,7 +14,7 @@ from ..records import (
 )
 from .callbacks import MeasureCallback
 from .measure import Builder, MeasureOptions, Runner
-from .model import AnalyticModel, BoostedModel, RandomModel, default_model, program_features
+from .model import AnalyticModel, BoostedModel, RandomModel, default_model, program_features, xgboost_library
 from .mutator import MutateSamples, Mutator, undecided
 from .postproc import (
     DisallowDynamicLoop,
@@ -79,5 +79,6 @@ __all__ = [
     "tune_model",
     "tune_tasks",
     "undecided",
+    "xgboost_library",
 ]
 guard_module(__name__, globals(), __all__)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..errors import UserError
 from ..ir import save_json
-from .measure import Executors, build_candidate, caught, parameter_shapes
+from .measure import Executors, caught, parameter_shapes
 from .profiler import Profiler
 from .statistics import ROUNDS, median
 
@@ -188,7 +188,7 @@ class Measurer:
         self._shapes = parameter_shapes(task)
         self._program, self._target = save_json(task.module), str(task.target)
         self._default_s = 0.0
-        code = result_of(executors.compiles, build_candidate, self._program, None, self._target)
+        code = result_of(executors.compiles, executors.build_default, self._program, None, self._target)
         self._baseline = (f"{task.key.program} {task.key.machine}", code)
 
     def measure_default(self) -> dict:

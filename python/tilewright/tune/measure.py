@@ -210,6 +210,7 @@ class Executors:
     ):
         self.options = options or MeasureOptions()
         self.stop = stop or Stop()
+        self.build_default = build_candidate
         self.build = partial(build_by, builder) if builder else build_candidate
         self.measure = partial(run_by, runner) if runner else measure_candidate
         self._own: list[Executor] = []

@@ -8,6 +8,7 @@ from pathlib import Path
 from .. import _core
 from ..errors import Unsupported, UserError
 from ..ir.module import unwrapped
+from ..schedule import Schedule
 from ..target import Target
 
 
@@ -32,6 +33,10 @@ def xgboost_library() -> str | None:
                 continue
             return str(path)
     return None
+
+
+def _module_of(mod):
+    return unwrapped(Schedule(mod).mod)
 
 
 class RandomModel(_core.RandomModel):
@@ -59,9 +64,9 @@ class AnalyticModel(_core.AnalyticModel):
         super().__init__(Target(target))
 
     def seconds(self, mod) -> float:
-        """The predicted time of one call of the loop programs in `mod`, a module, in s; errors of it are the same for all
+        """The predicted time of one call of the loop programs in `mod`, a module or PrimFunc, in s; errors of it are the same for all
         schedules of a kernel, mostly."""
-        return super().seconds(unwrapped(mod))
+        return super().seconds(_module_of(mod))
 
 
 class BoostedModel(_core.BoostedModel):
@@ -97,8 +102,8 @@ def default_model(target="llvm", seed: int = 0):
 def program_features(mod, target="llvm") -> dict[str, float]:
     """What cost models that learn see of the loop programs in `mod`: {name: number}.
 
-    mod     a module, scheduled or not; names of accesses are of the store that takes longest
+    mod     a module or PrimFunc, scheduled or not; names of accesses are of the store that takes longest
     target  text or Target; default "llvm", this machine
     >>> tilewright.tune.program_features(sch.mod)["lanes"]
     """
-    return _core.program_features(unwrapped(mod), Target(target))
+    return _core.program_features(_module_of(mod), Target(target))

@@ -9,7 +9,7 @@ from pathlib import Path
 from .. import _core
 from ..errors import Error, UserError
 from ..ir import IRModule
-from ..records import Record, RecordFile
+from ..records import Record, RecordFile, speed_order
 from ..schedule import Trace, by_rules
 from .plot import STYLE, Axes, steps, svg
 from .statistics import median, ratios_of, speed_interval
@@ -73,7 +73,7 @@ class Story:
     def best(self) -> Record | None:
         """The fastest of those that may win; None if there is none."""
         usable = [each for each in self.records if self.may_win(each)]
-        return min(usable, key=lambda record: record.median, default=None)
+        return min(usable, key=speed_order, default=None)
 
     @property
     def trials(self) -> list[Record]:
@@ -101,13 +101,13 @@ def best_so_far(story: Story, place_of) -> list[tuple[float, float]]:
 
     place_of  (n, record) -> its place, where n counts trials from 1
     """
-    found, fastest, n = [], None, 0
+    found, fastest, n = [], 0.0, 0
     for record in story.records:
         n += bool(record.trace_json)
         speed = story.speed_of(record)
-        if speed is None or not story.may_win(record) or (fastest and record.median >= fastest):
+        if speed is None or not story.may_win(record) or speed <= fastest:
             continue
-        fastest = record.median
+        fastest = speed
         found.append((place_of(n, record), speed))
     return found
 

@@ -6,11 +6,10 @@ from functools import cache
 from pathlib import Path
 
 from .. import _core
-from ..records import Record, RecordFile, Task
+from ..records import Record, RecordFile, Task, speed_order
 from ..schedule import Schedule, Trace
 from .batch import Measurer
 from .measure import Executors
-from .model import default_model
 from .profiler import Profiler
 from .similar import starts_of
 from .space import DefaultSpace, SpaceGenerator, has_samples, traces_of
@@ -65,7 +64,7 @@ class TaskTuner:
     space                which schedules there are
     seed                 of what is drawn
     per_iteration        candidates between two questions to the search
-    cost_model           an object with predict and update; None: default_model
+    cost_model           an object with predict and update; None: random scores
     allow_reassociation  candidates that give other bits may win
     strategy             a SearchStrategy; None: Evolutionary()
     postprocs, mutators, callbacks  as in tune
@@ -93,8 +92,7 @@ class TaskTuner:
         self._task, self._database, self._space, self._executors = task, database, space, executors
         self._per_iteration, self._allows_other_bits = per_iteration, allow_reassociation
         self._strategy, self._callbacks = strategy or Evolutionary(), list(callbacks)
-        model = default_model(task.target, seed) if cost_model is None else cost_model
-        context = SearchContext(task, space, [], list(postprocs), mutators, model, seed)
+        context = SearchContext(task, space, [], list(postprocs), mutators, cost_model, seed)
         traces = traces_of(space.designs(task))
         context.designs = [each for each in traces if has_samples(each) or not self._strategy.needs_samples]
         self._fixed = []
@@ -120,6 +118,12 @@ class TaskTuner:
         if resume:
             self._take_recorded()
 
+    def _time_of(self, record: Record) -> float:
+        """The time of a record in s, as if the machine had done beside it what it did beside the default schedule."""
+        if record.relative is None or self.result.default_s is None:
+            return record.median
+        return record.relative * self.result.default_s
+
     @property
     def _is_evolving(self) -> bool:
         return isinstance(self._search, _core.Search)
@@ -127,6 +131,8 @@ class TaskTuner:
     def _take_recorded(self) -> None:
         """Tells the search what the database has, in the order in which it was measured."""
         records = self._database.of_space(self._space.name).records(self._task.key, with_failures=True)
+        defaults = [record.median for record in records if not record.trace_json and record.seconds]
+        self.result.default_s = defaults[0] if defaults else None
         candidates, seconds, known = [], [], set()
         for record in sorted(records, key=lambda record: record.id):
             if record.trace_json and record.trace_json not in known and "was lost" not in record.failure:
@@ -135,7 +141,7 @@ class TaskTuner:
                 candidate = self._search.candidate(trace) if self._is_evolving else None
                 if candidate is not None:
                     candidates.append(candidate)
-                    seconds.append(record.median)
+                    seconds.append(self._time_of(record))
             self._take(record)
         self._fixed = [each for each in self._fixed if each.save_json() not in known]
         hashes = {each.hash for each in candidates}
@@ -184,7 +190,7 @@ class TaskTuner:
             return
         # what cannot be told apart from the default stays the default
         is_usable = not record.trace_json or record.beats_default or not isinstance(self._space, DefaultSpace)
-        if is_usable and (best is None or record.median < best.median):
+        if is_usable and (best is None or speed_order(record) < speed_order(best)):
             self.result.best = record
 
     def _next(self, count: int) -> tuple[list[Trace], list, list]:
@@ -222,7 +228,7 @@ class TaskTuner:
         measured = sorted(records)
         if given:
             with Profiler.timeit("model"):
-                self._search.tell([given[n] for n in measured], [records[n].median for n in measured])
+                self._search.tell([given[n] for n in measured], [self._time_of(records[n]) for n in measured])
         after = self.result.latency_s
         self.last_gain = 1 - after / before if before and after else 1.0
         for each in self._callbacks:

@@ -6,6 +6,7 @@ from ..errors import UserError
 from ..records import RecordFile, tasks_of
 from .callbacks import checked_callbacks
 from .measure import Builder, Executors, MeasureOptions, Runner
+from .model import default_model
 from .mutator import weighted
 from .postproc import checked_postprocs
 from .profiler import Profiler
@@ -95,6 +96,9 @@ def tune_tasks(
         def results() -> list[TaskResult]:
             return [each.result for each in tuners]
 
+        if cost_model is None and tasks:
+            plan["cost_model"] = cost_model = default_model(tasks[0].target, seed)
+            progress.note(f"cost model: {type(cost_model).__name__}")
         try:
             for task in tasks:
                 if stop.is_interrupted:
@@ -137,7 +141,7 @@ def tune(mod, target="llvm", **options) -> list[TaskResult]:
     per_iteration  how many before the search learns from them, >= 1; default 16
     space          which schedules there are; default DefaultSpace()
     seed           of everything drawn at random; default 0
-    cost_model     an object with predict(candidates) and update(candidates, seconds); default: default_model, trees of XGBoost or the analytic model
+    cost_model     an object with predict(candidates) and update(candidates, seconds); default: default_model()
     strategy       a SearchStrategy: which candidates are measured; default Evolutionary()
     postprocs      a list of Postproc: checks and changes of each candidate; default none
     mutators       {Mutator: weight}: how Evolutionary changes candidates; default: one sample of any kind

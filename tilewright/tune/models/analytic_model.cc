@@ -1,16 +1,14 @@
 #include "tilewright/tune/models/analytic_model.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "tilewright/runtime/interrupt.h"
-#include "tilewright/tune/model_costs.h"
 
 namespace tilewright::tune {
 
 double AnalyticModel::seconds(const ir::IRModule& module) const {
   const Nest nest = nest_of(module);
-  return std::max(cost_of(nest, Footprints(nest, features_), features_).total(), 1.0) / kModelCosts.hertz;
+  return cost_of(nest, Footprints(nest, features_), features_).seconds();
 }
 
 std::vector<double> AnalyticModel::predict(const std::vector<Candidate>& candidates) {

@@ -11,8 +11,11 @@ namespace tilewright::tune {
 namespace {
 
 constexpr size_t kLeastSamples = 8;
+// Few samples are mostly noise to many trees; the options of trees were chosen by 32 of 64 measured candidates
+// of six kernels, in eight splits (docs/decisions/0030-cost-models.md).
+constexpr int kLeastRounds = 40, kMostRounds = 120;
 // A slow candidate counts less, as the order of the fast ones is what is asked for; and so does another task.
-constexpr double kLeastWeight = 0.1, kWeightOfOthers = 0.3;
+constexpr double kLeastWeight = 0.3, kWeightOfOthers = 0.3;
 // A candidate that failed counts as so many times slower than the slowest.
 constexpr double kFailedRatio = 2;
 
@@ -33,7 +36,7 @@ std::vector<BoostedModel::Row> BoostedModel::rows_of(const std::vector<Candidate
   runtime::interruptible_for(static_cast<int64_t>(candidates.size()), [&](int64_t n) {
     const auto place = static_cast<size_t>(n);
     Described described = describe(candidates[place].sch.module(), features_);
-    rows[place] = {std::move(described.all), std::max(described.cost.total(), 1.0)};
+    rows[place] = {std::move(described.all), described.cost.seconds()};
   });
   return rows;
 }
@@ -54,7 +57,7 @@ void BoostedModel::train_for(const Hash128& task) {
     if (!std::isfinite(each.seconds)) continue;
     TaskTimes& found = times[each.task];
     const double weight = weight_of(each, each.seconds);
-    found.sum += weight * std::log2(each.seconds / each.cycles);
+    found.sum += weight * std::log2(each.seconds / each.predicted);
     found.weights += weight;
   }
   Table table;
@@ -65,11 +68,12 @@ void BoostedModel::train_for(const Hash128& task) {
     const double seconds = std::isfinite(each.seconds) ? each.seconds : kFailedRatio * found->second.worst;
     table.columns = each.features.size();
     table.values.insert(table.values.end(), each.features.begin(), each.features.end());
-    labels.push_back(static_cast<float>(std::log2(seconds / each.cycles) - found->second.mean()));
+    labels.push_back(static_cast<float>(std::log2(seconds / each.predicted) - found->second.mean()));
     weights.push_back(
         static_cast<float>(weight_of(each, seconds) * (each.task == task ? 1.0 : kWeightOfOthers)));
   }
-  if (labels.size() >= kLeastSamples) trees_.train(table, labels, weights, {.seed = seed_});
+  const int rounds = std::clamp(static_cast<int>(labels.size() / 2), kLeastRounds, kMostRounds);
+  if (labels.size() >= kLeastSamples) trees_.train(table, labels, weights, {.seed = seed_, .rounds = rounds});
   trained_for_ = task;
 }
 
@@ -84,7 +88,7 @@ std::vector<double> BoostedModel::predict(const std::vector<Candidate>& candidat
   for (const Row& row : rows) {
     table.columns = row.features.size();
     table.values.insert(table.values.end(), row.features.begin(), row.features.end());
-    scores.push_back(-std::log2(row.cycles));
+    scores.push_back(-std::log2(row.predicted));
   }
   if (!trees_.is_trained()) return scores;
   const std::vector<float> corrections = trees_.predict(table);
@@ -98,7 +102,7 @@ void BoostedModel::update(const std::vector<Candidate>& candidates, const std::v
   std::vector<Row> rows = rows_of(candidates);
   const std::lock_guard lock(mutex_);
   for (size_t n = 0; n < rows.size(); ++n)
-    samples_.push_back({task_of(candidates[n]), std::move(rows[n].features), rows[n].cycles, seconds[n]});
+    samples_.push_back({task_of(candidates[n]), std::move(rows[n].features), rows[n].predicted, seconds[n]});
   trained_for_.reset();
 }
 

@@ -28,11 +28,11 @@ class BoostedModel final : public CostModel {
   struct Sample {
     Hash128 task;  // the kernel before it was scheduled
     std::vector<float> features;
-    double cycles = 0, seconds = 0;  // by the analytic model, measured; infinity: it failed
+    double predicted = 0, seconds = 0;  // by the analytic model, measured; infinity: it failed
   };
   struct Row {
     std::vector<float> features;
-    double cycles = 0;
+    double predicted = 0;  // seconds, by the analytic model
   };
   std::vector<Row> rows_of(const std::vector<Candidate>& candidates) const;
   void train_for(const Hash128& task);

@@ -107,14 +107,17 @@ void Trees::train(const Table& table, const std::vector<float>& labels, const st
   const Handle data = matrix.get();
   functions.check(functions.create(&data, 1, &booster_));
   // one thread: sums of several would round in the order in which they end
-  const std::pair<const char*, std::string> params[] = {{"objective", "reg:squarederror"},
-                                                        {"base_score", "0"},
-                                                        {"tree_method", "hist"},
-                                                        {"nthread", "1"},
-                                                        {"verbosity", "0"},
-                                                        {"seed", std::to_string(options.seed % (1u << 31))},
-                                                        {"max_depth", std::to_string(options.depth)},
-                                                        {"eta", std::to_string(options.rate)}};
+  const std::pair<const char*, std::string> params[] = {
+      {"objective", "reg:squarederror"},
+      {"base_score", "0"},
+      {"tree_method", "hist"},
+      {"nthread", "1"},
+      {"verbosity", "0"},
+      {"seed", std::to_string(options.seed % (1u << 31))},
+      {"max_depth", std::to_string(options.depth)},
+      {"eta", std::to_string(options.rate)},
+      {"lambda", std::to_string(options.shrinkage)},
+      {"colsample_bynode", std::to_string(options.features)}};
   for (const auto& [name, value] : params)
     functions.check(functions.set_param(booster_, name, value.c_str()));
   for (int round = 0; round < options.rounds; ++round)

@@ -36,9 +36,11 @@ class Trees {
  public:
   struct Options {
     uint64_t seed = 0;
-    int rounds = 64;
-    int depth = 5;
-    double rate = 0.15;  // by which each tree corrects
+    int rounds = 40;
+    int depth = 3;
+    double rate = 0.1;      // by which each tree corrects
+    double shrinkage = 5;   // of corrections that few rows ask for
+    double features = 0.3;  // share of them that each node may ask about
   };
   explicit Trees(std::shared_ptr<const XGBoost> library);
   ~Trees();
