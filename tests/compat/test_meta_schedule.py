@@ -112,3 +112,14 @@ def test_chapter_4(tmp_path):
         check=False,
     )
     assert "ran 46 passed 46" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", sorted(file.name for file in (Path(__file__).parent / "tuning_programs").iterdir()))
+def test_programs_with_parts_of_their_own(name):
+    done = subprocess.run(
+        [sys.executable, "-m", "tilewright.compat", Path(__file__).parent / "tuning_programs" / name],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.endswith("ok\n"), done.stdout + done.stderr

@@ -2,7 +2,19 @@
 
 from tilewright import tune
 
-from . import database, json_files, logs, models, passes, running, search, spaces, tuning
+from . import (
+    candidates,
+    database,
+    json_files,
+    logs,
+    models,
+    passes,
+    running,
+    schedulers,
+    search,
+    spaces,
+    tuning,
+)
 from .rules import RULES, PostOrderApply
 
 _SPACES = {
@@ -32,17 +44,17 @@ NAMES = {
     **_PROFILER,
     "TuneConfig": tuning.TuneConfig,
     "TuneContext": search.TuneContext,
-    "MeasureCandidate": search.MeasureCandidate,
+    "MeasureCandidate": candidates.MeasureCandidate,
     "Builder": running.Builder,
     "Runner": running.Runner,
     "MeasureCallback": running.MeasureCallback,
-    "CostModel": search.CostModel,
+    "CostModel": models.CostModel,
     "FeatureExtractor": models.FeatureExtractor,
     "Mutator": spaces.Mutator,
     "Postproc": spaces.Postproc,
     "ScheduleRule": RULES["ScheduleRule"],
     "SearchStrategy": search.SearchStrategy,
-    "TaskScheduler": search.TaskScheduler,
+    "TaskScheduler": schedulers.TaskScheduler,
     "ScheduleFn": spaces.ScheduleFn,
     "PostOrderApply": PostOrderApply,
     "SpaceGenerator": spaces.PySpaceGenerator,
@@ -60,7 +72,7 @@ MODULES = {
     ".cost_model": lambda: models.MODELS,
     ".feature_extractor": lambda: models.FEATURES,
     ".search_strategy": lambda: search.STRATEGIES,
-    ".task_scheduler": lambda: search.SCHEDULERS,
+    ".task_scheduler": lambda: schedulers.SCHEDULERS,
     ".builder": lambda: running.BUILDERS,
     ".runner": lambda: running.RUNNERS,
     ".measure_callback": lambda: running.CALLBACKS,

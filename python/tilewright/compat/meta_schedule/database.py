@@ -69,7 +69,7 @@ class TuningRecord:
 
     def as_measure_candidate(self):
         """The schedule, as what is measured."""
-        from .search import MeasureCandidate
+        from .candidates import MeasureCandidate
 
         return MeasureCandidate(self.schedule(), self.args_info)
 

@@ -7,8 +7,68 @@ import numpy as np
 from tilewright import _core, runtime, schedule, tune
 from tilewright.errors import Unsupported, UserError
 
-from .search import CostModel, RandomModel, create_model
 from .spaces import require_default
+
+
+class CostModel:
+    """The base class of cost models written in Python: predict(context, candidates) and update(context, candidates, results)."""
+
+    def load(self, path: str) -> None:
+        """Reads the model from a file."""
+        raise Unsupported(f"{type(self).__name__} has no method load(path)")
+
+    def save(self, path: str) -> None:
+        """Writes the model to a file."""
+        raise Unsupported(f"{type(self).__name__} has no method save(path)")
+
+    def update(self, context, candidates: list, results: list) -> None:
+        """Learns from what was measured."""
+
+    def predict(self, context, candidates: list):
+        """A score for each, higher is faster."""
+        raise Unsupported(f"{type(self).__name__} has no method predict(context, candidates)")
+
+    @staticmethod
+    def create(kind, *args, **named):
+        """The model of a name."""
+        return create_model(kind, *args, **named)
+
+
+class RandomModel(CostModel):
+    """Random scores.
+
+    seed       of what it draws; default None, drawn
+    path       a file to begin from; default none
+    max_range  scores are whole numbers below it; default 100
+    """
+
+    def __init__(self, *, seed: int | None = None, path: str | None = None, max_range: int | None = 100):
+        self.random_state, self.max_range = np.random.default_rng(seed), max_range or 100
+        if path is not None:
+            self.load(path)
+
+    def load(self, path: str) -> None:
+        self.random_state.bit_generator.state = np.load(path, allow_pickle=True).item()
+
+    def save(self, path: str) -> None:
+        with Path(path).open("wb") as file:
+            np.save(file, self.random_state.bit_generator.state, allow_pickle=True)
+
+    def predict(self, context, candidates: list):
+        return self.random_state.integers(0, self.max_range, len(candidates)).astype("float64")
+
+
+def create_model(kind, *args, **named):
+    """The cost model of a name, "xgb", "random" or "none", or what is one already."""
+    if kind is None or (not isinstance(kind, str) and hasattr(kind, "predict")):
+        return kind
+    if kind == "xgb":
+        return XGBModel(*args, **named)
+    if kind in ("random", "none"):
+        return RandomModel(*args, **named) if kind == "random" else tune.RandomModel()
+    if kind == "mlp":
+        raise Unsupported('cost_model "mlp": there is no neural model\nhelp: use "xgb"')
+    raise UserError(f"cost_model is {kind!r}, expected one of xgb, random, none, or a CostModel")
 
 
 class FeatureExtractor:

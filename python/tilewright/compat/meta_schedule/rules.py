@@ -3,7 +3,6 @@
 import tilewright as tw
 from tilewright import _core, tir, tune
 from tilewright.errors import Error, InternalError, Unsupported, UserError
-
 from ..tir_functions import pre_order_visit
 from .spaces import _mutators_of, _postprocs_of, _WithParts, no_target, require_cpu, require_default
 
@@ -305,12 +304,10 @@ class ParallelizeVectorizeUnroll(ScheduleRule):
         if self.max_vectorize_extent > 0:
             sch.annotate(root, "meta_schedule.vectorize", self.max_vectorize_extent)
         how = "explicit" if self.unroll_explicit else "implicit"
-        found = []
-        for steps in self.unroll_max_steps or [0]:
-            found.append(sch.copy())
-            if steps > 0:
-                found[-1].annotate(root, f"meta_schedule.unroll_{how}", steps)
-        return found
+        found = [sch.copy() for _ in self.unroll_max_steps]
+        for each, steps in zip(found, self.unroll_max_steps, strict=True):
+            each.annotate(root, f"meta_schedule.unroll_{how}", steps)
+        return found or [sch]
 
 
 class RandomComputeLocation(ScheduleRule):
@@ -327,15 +324,15 @@ class RandomComputeLocation(ScheduleRule):
 
 
 class ApplyCustomRule(ScheduleRule):
-    """Calls the registered function meta_schedule.cpu.NAME, or meta_schedule.llvm.NAME, for blocks with the annotation schedule_rule NAME."""
+    """Calls the registered function meta_schedule.cpu.NAME, or meta_schedule.llvm.NAME, for blocks with the annotation schedule_rule
+    NAME; "None" asks for no rule."""
 
     name = "apply_custom_rule"
 
     def apply(self, sch, block):
-        name = sch.get(block).annotations.get("schedule_rule")
-        name = getattr(name, "value", name)
-        if not name or name == "None":
-            return "it has no annotation schedule_rule"
+        name = _custom_rule(sch.get(block))
+        if name in ("", "None"):
+            return "it asks for no rule by the annotation schedule_rule"
         for key in ("cpu", "llvm"):
             function = tw.get_global_func(f"meta_schedule.{key}.{name}", allow_missing=True)
             if function is not None:
@@ -344,6 +341,26 @@ class ApplyCustomRule(ScheduleRule):
             f'no function "meta_schedule.cpu.{name}" is registered\n'
             "help: register one by tvm.register_global_func, a function of (schedule, block) that returns schedules"
         )
+
+
+def _custom_rule(block) -> str:
+    """What the annotation schedule_rule of a block says; "" without one."""
+    name = block.annotations.get("schedule_rule", "")
+    return str(getattr(name, "value", name))
+
+
+def _custom_blocks(module) -> list[str]:
+    """The names of blocks with the annotation schedule_rule."""
+    found: list = []
+
+    def visit(node) -> bool:
+        if isinstance(node, tir.Block) and _custom_rule(node):
+            found.append(node.name_hint)
+        return True
+
+    for _, func in module.functions_items():
+        pre_order_visit(func.body, visit)
+    return found
 
 
 def _with_intrinsics(*args, **named):
@@ -398,8 +415,18 @@ class PostOrderApply(_WithParts, tune.DefaultSpace):
             rules = ScheduleRule.create(sch_rules) if isinstance(sch_rules, str) else list(sch_rules)
             super().__init__(rules=[_Native(each, f_block_filter) for each in rules])
             self.has_plans, self.name = False, "rules"
+            self._custom = next((each for each in rules if isinstance(each, ApplyCustomRule)), None)
         self.sch_rules = None if is_default else rules
         # what the rules of the default space make needs no postprocessing
         has_none = postprocs is None or (is_default and postprocs == "from-target")
         self.postprocs = [] if has_none else _postprocs_of(postprocs)
         self.mutators = _mutators_of(mutator_probs)
+
+    def explained(self, task):
+        # a block that asks for a registered function gets no other rule
+        if self.sch_rules is not None and self._custom is not None:
+            from tilewright.tune.space import _core_rule as core_rule
+
+            rule = core_rule(_Native(self._custom))
+            self._by_block = dict.fromkeys(_custom_blocks(task.module), rule)
+        return super().explained(task)

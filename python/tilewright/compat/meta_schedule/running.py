@@ -413,7 +413,7 @@ class _NativeCallback(tune.MeasureCallback):
         self.places = {id(task): place for place, task in enumerate(tasks)}
 
     def measured(self, result, candidates: list, records: list) -> None:
-        from .search import candidate_of
+        from .candidates import candidate_of
 
         place = self.places[id(result.task)]
         given = [candidate_of(each) for each in candidates]

@@ -1,6 +1,5 @@
-"""ms.search_strategy, ms.cost_model, ms.task_scheduler and ms.TuneContext."""
+"""ms.search_strategy and ms.TuneContext."""
 
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -9,30 +8,9 @@ from tilewright import schedule, tune
 from tilewright.errors import Unsupported, UserError
 from tilewright.target import Target
 
-from .running import RunnerResult, arguments_of_func
+from .candidates import Created, MeasureCandidate, candidate_of, result_of
+from .models import CostModel, create_model
 from .spaces import create_space, require_default
-
-
-class MeasureCandidate:
-    """A schedule to measure, with what its parameters are."""
-
-    def __init__(self, sch, args_info=None):
-        self.sch, self.native = sch, None
-        self.args_info = list(args_info) if args_info is not None else None
-
-
-def candidate_of(each) -> MeasureCandidate:
-    """A schedule, or a candidate of the search, as MeasureCandidate."""
-    sch = each if isinstance(each, schedule.Schedule) else schedule.Schedule._of(each.sch)
-    (func,) = [func for _, func in sch.mod.functions_items()]
-    made = MeasureCandidate(sch, arguments_of_func(func))
-    made.native = None if each is sch else each
-    return made
-
-
-def result_of(seconds: float) -> RunnerResult:
-    """A time as RunnerResult; infinity: it failed."""
-    return RunnerResult([seconds], None) if np.isfinite(seconds) else RunnerResult(None, "it failed")
 
 
 class TuneContext:
@@ -114,6 +92,24 @@ class TuneContext:
     def post_tuning(self) -> None:
         """Ends the strategy."""
         self._search = None
+
+
+class _ModelOf:
+    """A model of TVM's form for the search of one task."""
+
+    def __init__(self, model: CostModel, context: tune.SearchContext):
+        self._model = model
+        self._context = TuneContext(
+            context.task.module, target=context.task.target, task_name=context.task.name
+        )
+
+    def predict(self, candidates: list) -> list[float]:
+        scores = self._model.predict(self._context, [candidate_of(each) for each in candidates])
+        return [float(each) for each in np.asarray(scores).reshape(-1)]
+
+    def update(self, candidates: list, seconds: list[float]) -> None:
+        given = [candidate_of(each) for each in candidates]
+        self._model.update(self._context, given, [result_of(each) for each in seconds])
 
 
 # ---------------------------------------------------------------- strategies
@@ -278,14 +274,7 @@ def create_strategy(kind="evolutionary", *args, **named):
     return _STRATEGIES[kind](*args, **named)
 
 
-class _Created(type):
-    """SearchStrategy, CostModel and TaskScheduler: create(kind) makes what isinstance then knows."""
-
-    def __instancecheck__(cls, value) -> bool:
-        return isinstance(value, cls.native) if "native" in vars(cls) else super().__instancecheck__(value)
-
-
-SearchStrategy = _Created(
+SearchStrategy = Created(
     "SearchStrategy",
     (PySearchStrategy,),
     {
@@ -302,174 +291,4 @@ STRATEGIES = {
     "ReplayFunc": ReplayFunc,
     "MeasureCandidate": MeasureCandidate,
     "create": create_strategy,
-}
-
-# ---------------------------------------------------------------- cost models
-
-
-class CostModel:
-    """The base class of cost models written in Python: predict(context, candidates) and update(context, candidates, results)."""
-
-    def load(self, path: str) -> None:
-        """Reads the model from a file."""
-        raise Unsupported(f"{type(self).__name__} has no method load(path)")
-
-    def save(self, path: str) -> None:
-        """Writes the model to a file."""
-        raise Unsupported(f"{type(self).__name__} has no method save(path)")
-
-    def update(self, context: TuneContext, candidates: list, results: list) -> None:
-        """Learns from what was measured."""
-
-    def predict(self, context: TuneContext, candidates: list):
-        """A score for each, higher is faster."""
-        raise Unsupported(f"{type(self).__name__} has no method predict(context, candidates)")
-
-    @staticmethod
-    def create(kind, *args, **named):
-        """The model of a name."""
-        return create_model(kind, *args, **named)
-
-
-class _ModelOf:
-    """A model of TVM's form for the search of one task."""
-
-    def __init__(self, model: CostModel, context: tune.SearchContext):
-        self._model = model
-        self._context = TuneContext(
-            context.task.module, target=context.task.target, task_name=context.task.name
-        )
-
-    def predict(self, candidates: list) -> list[float]:
-        scores = self._model.predict(self._context, [candidate_of(each) for each in candidates])
-        return [float(each) for each in np.asarray(scores).reshape(-1)]
-
-    def update(self, candidates: list, seconds: list[float]) -> None:
-        given = [candidate_of(each) for each in candidates]
-        self._model.update(self._context, given, [result_of(each) for each in seconds])
-
-
-class RandomModel(CostModel):
-    """Random scores.
-
-    seed       of what it draws; default None, drawn
-    path       a file to begin from; default none
-    max_range  scores are whole numbers below it; default 100
-    """
-
-    def __init__(self, *, seed: int | None = None, path: str | None = None, max_range: int | None = 100):
-        self.random_state, self.max_range = np.random.default_rng(seed), max_range or 100
-        if path is not None:
-            self.load(path)
-
-    def load(self, path: str) -> None:
-        self.random_state.bit_generator.state = np.load(path, allow_pickle=True).item()
-
-    def save(self, path: str) -> None:
-        with Path(path).open("wb") as file:
-            np.save(file, self.random_state.bit_generator.state, allow_pickle=True)
-
-    def predict(self, context: TuneContext, candidates: list):
-        return self.random_state.integers(0, self.max_range, len(candidates)).astype("float64")
-
-
-def create_model(kind, *args, **named):
-    """The cost model of a name, "xgb", "random" or "none", or what is one already."""
-    if kind is None or (not isinstance(kind, str) and hasattr(kind, "predict")):
-        return kind
-    if kind == "xgb":
-        from .models import XGBModel
-
-        return XGBModel(*args, **named)
-    if kind in ("random", "none"):
-        return RandomModel(*args, **named) if kind == "random" else tune.RandomModel()
-    if kind == "mlp":
-        raise Unsupported('cost_model "mlp": there is no neural model\nhelp: use "xgb"')
-    raise UserError(f"cost_model is {kind!r}, expected one of xgb, random, none, or a CostModel")
-
-
-# ---------------------------------------------------------------- task schedulers
-
-
-class _Task:
-    """A task as PyTaskScheduler.tasks_ has them."""
-
-    def __init__(self, state):
-        self._state = state
-        self.task_weight, self.latency_ms = float(state.result.task.weight), []
-
-    @property
-    def is_terminated(self) -> bool:
-        """True if it has no candidates left."""
-        return self._state.result.is_done
-
-    @property
-    def ctx(self) -> TuneContext:
-        """What is tuned."""
-        task = self._state.result.task
-        return TuneContext(task.module, target=task.target, task_name=task.name)
-
-    @property
-    def trials(self) -> int:
-        """How many candidates were measured."""
-        return self._state.result.trials
-
-
-class PyTaskScheduler(tune.TaskScheduler):
-    """The base class of schedulers written in Python: next_task_id() gives the place of a task in tasks_, or -1 at the end."""
-
-    tasks_ = ()
-
-    def _outer(self):
-        return self
-
-    def next_task_id(self) -> int:
-        """The place in tasks_ of the task that is next; -1 at the end."""
-        raise Unsupported(f"{type(self).__name__} has no method next_task_id()")
-
-    def touch_task(self, task_id: int) -> None:
-        """Does nothing: tasks are up to date."""
-
-    def join_running_task(self, task_id: int) -> list:
-        """[]: measurements of an iteration have ended when the next task is chosen."""
-        return []
-
-    def next_task(self, tasks: list) -> int | None:
-        if len(self.tasks_) != len(tasks):
-            self.tasks_ = [_Task(each) for each in tasks]
-        place = self.next_task_id()
-        return None if place == -1 else place
-
-
-def GradientBased(*, alpha: float = 0.2, window_size: int = 3, seed: int = -1):
-    """The task that promises most, by what its last iteration gained."""
-    require_default("GradientBased", alpha=(alpha, 0.2), window_size=(window_size, 3), seed=(seed, -1))
-    return tune.Gradient()
-
-
-def create_scheduler(kind="gradient", *args, **named):
-    """The scheduler of a name, or what is one already."""
-    if isinstance(kind, tune.TaskScheduler):
-        return kind
-    kinds = {"gradient": GradientBased, "round-robin": tune.RoundRobin}
-    if kind not in kinds:
-        raise UserError(f"task_scheduler is {kind!r}, expected one of {', '.join(kinds)}, or a TaskScheduler")
-    return kinds[kind](*args, **named)
-
-
-TaskScheduler = _Created(
-    "TaskScheduler",
-    (PyTaskScheduler,),
-    {
-        "native": tune.TaskScheduler,
-        "create": staticmethod(create_scheduler),
-        "__doc__": PyTaskScheduler.__doc__,
-    },
-)
-SCHEDULERS = {
-    "TaskScheduler": TaskScheduler,
-    "PyTaskScheduler": PyTaskScheduler,
-    "GradientBased": GradientBased,
-    "RoundRobin": tune.RoundRobin,
-    "create": create_scheduler,
 }

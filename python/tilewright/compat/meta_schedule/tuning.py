@@ -10,8 +10,10 @@ from tilewright.ir.module import IRModule
 from tilewright.target import Target
 
 from . import database as databases
+from .models import create_model
 from .running import native_builder, native_callbacks, native_runner
-from .search import TuneContext, create_model, create_scheduler, create_strategy, limited
+from .schedulers import create_scheduler
+from .search import TuneContext, create_strategy, limited
 from .spaces import create_space, require_default
 
 
