@@ -259,6 +259,6 @@ def test_a_build_that_takes_too_long_is_given_up(monkeypatch):
         result = tuned(database, trials=36, executor=builds, options=options)
         go_on.set()
     failures = [failure for trace, failure in outcomes(database) if '"decision":[1,32]' in trace]
-    assert 30 <= result.trials <= 36 and 8 <= len(failures) <= 11
-    assert set(failures) == {"its build took longer than 0.3 s"}
-    assert sum(bool(failure) for _, failure in outcomes(database)) == len(failures)
+    assert result.trials == 36
+    assert failures == ["its build took longer than 0.3 s"] * 11
+    assert sum(bool(failure) for _, failure in outcomes(database)) == 11
