@@ -114,7 +114,9 @@ def test_chapter_4(tmp_path):
     assert "ran 46 passed 46" in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", sorted(file.name for file in (Path(__file__).parent / "tuning_programs").iterdir()))
+@pytest.mark.parametrize(
+    "name", sorted(file.name for file in (Path(__file__).parent / "tuning_programs").iterdir())
+)
 def test_programs_with_parts_of_their_own(name):
     done = subprocess.run(
         [sys.executable, "-m", "tilewright.compat", Path(__file__).parent / "tuning_programs" / name],

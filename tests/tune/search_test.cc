@@ -27,7 +27,8 @@ def main(A: T.Buffer((60, 84), "float32"), B: T.Buffer((84, 72), "float32"), C: 
 
 std::vector<Design> designs() {
   std::vector<Design> found;
-  for (const Trace& trace : generic_designs(matmul(), "main", target::Features{}).traces)
+  for (const Trace& trace :
+       generic_designs(matmul(), "main", target::Features{}, {rule_named("multi_level_tiling")}).traces)
     found.push_back({trace});
   return found;
 }

@@ -2,7 +2,7 @@
 
 import tempfile
 import threading
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -189,6 +189,11 @@ def run_by(
     return {"baseline": [], "has_same_bits": False} | found
 
 
+def _is_local(executor: Executor | None) -> bool:
+    """True if it surely runs its jobs on this machine."""
+    return executor is None or isinstance(executor, ThreadPoolExecutor | ProcessPoolExecutor)
+
+
 class Executors:
     """Where candidates are built and measured.
 
@@ -217,7 +222,7 @@ class Executors:
         #: how many measurements may be under way; the second one is there when the first one ends
         self.most_measured = 2 if measures is None else None
         #: builds on the same machine would slow measurements down
-        self.builds_first = compiles is None and measures is None
+        self.builds_first = _is_local(compiles) and _is_local(measures)
         self.compiles = compiles or self._make_own(_core.num_threads())
         self.measures = measures or self._make_own(1)
 
