@@ -13,9 +13,10 @@ def designs_of(func, target="llvm -num-cores=4", rules=None):
     return tune.DefaultSpace(rules).explained(task_of(func, target))[0]
 
 
-def attempts_of(func):
+def attempts_of(func, rules=None):
     """{(block, rule): reason} of all rules that were tried; the reason is empty where it was applied."""
-    return {(block, rule): reason for block, rule, reason in tune.DefaultSpace().explained(task_of(func))[1]}
+    attempts = tune.DefaultSpace(rules).explained(task_of(func))[1]
+    return {(block, rule): reason for block, rule, reason in attempts}
 
 
 def candidates(func, count, seed=0, rules=None):

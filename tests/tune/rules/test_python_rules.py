@@ -68,8 +68,19 @@ def test_rules_that_are_none():
         'error: there is no schedule rule "multi_level_tilling"',
         "help: did you mean multi_level_tiling?",
     ]
-    with pytest.raises(tw.UserError, match=r"DefaultSpace: rule 3 is no name of a rule, and no object with"):
+    with pytest.raises(tw.UserError) as error:
         tune.DefaultSpace(rules=[3])
+    assert str(error.value) == (
+        "DefaultSpace: rule 3 is no name of a rule, and no object with a name and a method apply\n"
+        "help: the rules are auto_inline, dot_products, factor_reduction, register_tile, multi_level_tiling, "
+        "compute_location, parallel_vectorize"
+    )
+    with pytest.raises(tw.Unsupported) as error:
+        tune.ScheduleRule().apply(None, None)
+    assert str(error.value) == (
+        "ScheduleRule has no method apply(sch, block)\n"
+        "help: return a list of schedules, or a text that says why not"
+    )
 
     class Nothing(tune.ScheduleRule):
         pass

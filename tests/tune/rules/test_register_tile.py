@@ -53,7 +53,13 @@ def test_designs_by_order_and_copies():
     assert not any("parallel" in str(each) for each in designs_of(product(), "llvm -num-cores=1", RULES))
 
 
-@pytest.mark.parametrize("make", [product, with_epilogue, distances, stencil])
+def running_sums():
+    """A sum that the default schedule adds in lanes."""
+    x, k = te.placeholder((7, 159), name="X"), te.reduce_axis((0, 33), name="k")
+    return te.create_prim_func([x, te.compute((7, 127), lambda i, j: te.sum(x[i, j + k], axis=k), name="S")])
+
+
+@pytest.mark.parametrize("make", [product, with_epilogue, distances, stencil, running_sums])
 def test_candidates_compute_the_same_bits(make):
     func = make()
     found = candidates(func, 8, rules=RULES)
@@ -71,6 +77,12 @@ def test_candidates_compute_the_same_bits(make):
     for sch in found:
         assert sch.verify(samples=1)
         assert result(sch.mod).tobytes() == expected.tobytes()
+
+
+def test_partial_sums_are_those_of_the_default_schedule():
+    assert "rfactor" in str(tw.schedule.by_rules(running_sums(), "llvm -num-cores=1").trace)
+    assert all("rfactor" in str(each) for each in designs_of(running_sums(), rules=RULES))
+    assert not any("rfactor" in str(each) for each in designs_of(stencil(), rules=RULES))
 
 
 def test_the_epilogue_stores_the_tile():

@@ -274,7 +274,7 @@ OrReason<std::vector<Schedule>> apply(const Schedule& sch, BlockRef block, const
   }
   if (designs.empty()) return Reason(Reason::kRefused, "{}", refused);
   // tiles for caches, of other rules, where what is read does not stay near
-  if (schedule::reads_beyond(*sum, features.l2_bytes)) designs.push_back(sch);
+  if (schedule::reads_beyond(*sum, 2 * features.l2_bytes)) designs.push_back(sch);
   return designs;
 }
 

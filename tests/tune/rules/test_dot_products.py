@@ -1,0 +1,55 @@
+"""dot_products: bytes whose extents fill no groups are padded for instructions that add groups of products."""
+
+import numpy as np
+from designs import designs_of
+
+import tilewright as tw
+from tilewright import te, tune
+
+TARGET = "llvm -mcpu=znver4 -num-cores=1"
+RULES = ["dot_products"]
+
+
+def product(n=7, k=61, m=93, dtype="int8"):
+    a, b = te.placeholder((n, k), dtype, name="A"), te.placeholder((k, m), dtype, name="B")
+    kk = te.reduce_axis((0, k), name="k")
+
+    def value(i, j):
+        return te.sum(a[i, kk].astype("int32") * b[kk, j].astype("int32"), axis=kk)
+
+    return te.create_prim_func([a, b, te.compute((n, m), value, name="C")])
+
+
+def reasons(func, target=TARGET):
+    task = tune.Task("main", func, None, tw.target.Target(target))
+    return {block: reason for block, _, reason in tune.DefaultSpace(RULES).explained(task)[1]}
+
+
+def test_odd_bytes_become_groups():
+    (trace,) = designs_of(product(127), TARGET, RULES)
+    assert "pad_einsum" in str(trace) and "tensorize" in str(trace)
+    sch = tw.Schedule(product(127))
+    trace.apply_to(sch._core)
+    assert sch.verify(samples=1)
+    random = np.random.default_rng(0)
+    a, b = random.integers(-128, 128, (127, 61)), random.integers(-128, 128, (61, 93))
+    c = tw.runtime.tensor(np.zeros((127, 93), "int32"))
+    tw.build(sch.mod, "llvm")["main"](*(tw.runtime.tensor(each.astype("int8")) for each in (a, b)), c)
+    assert (c.numpy() == a @ b).all()
+
+
+def test_what_it_does_not_take():
+    assert reasons(product())["C"] == "a copy of B_pad for its vectors pays from 4 uses on, and would have 1"
+    assert (
+        reasons(product(8, 64, 96))["C"]
+        == "its extents fill groups and vectors, as the default schedule has them"
+    )
+    assert reasons(product(), "llvm -mcpu=haswell -num-cores=1")["C"] == (
+        "the machine has no instruction that adds products of int8 and int8 to int32"
+    )
+    x = te.placeholder((7, 5), name="X")
+    elements = te.create_prim_func([x, te.compute((7, 5), lambda i, j: x[i, j] * 2.0, name="Y")])
+    assert reasons(elements)["Y"] == "it is no reduction"
+    k = te.reduce_axis((0, 5), name="k")
+    sums = te.create_prim_func([x, te.compute((7,), lambda i: te.sum(x[i, k], axis=k), name="S")])
+    assert reasons(sums)["S"] == "it does not add products of two operands that are converted first"
