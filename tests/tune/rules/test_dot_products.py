@@ -38,6 +38,20 @@ def test_odd_bytes_become_groups():
     assert (c.numpy() == a @ b).all()
 
 
+def test_tiles_of_amx_and_groups_of_bfloat16():
+    (trace,) = designs_of(product(127), "llvm -mcpu=sapphirerapids -num-cores=1", RULES)
+    assert "matrix_tiles" in str(trace)
+    a, b = te.placeholder((127, 61), "bfloat16", name="A"), te.placeholder((61, 93), "bfloat16", name="B")
+    k = te.reduce_axis((0, 61), name="k")
+
+    def value(i, j):
+        return te.sum(a[i, k].astype("float32") * b[k, j].astype("float32"), axis=k)
+
+    func = te.create_prim_func([a, b, te.compute((127, 93), value, name="C")])
+    (trace,) = designs_of(func, TARGET, RULES)
+    assert "dot_16x2_bfloat16_bfloat16_float32" in str(trace)
+
+
 def test_what_it_does_not_take():
     assert reasons(product())["C"] == "a copy of B_pad for its vectors pays from 4 uses on, and would have 1"
     assert (

@@ -17,18 +17,23 @@ using schedule::BlockShape;
 using schedule::SumPlan;
 
 constexpr int64_t kGroup = 4, kShortGroup = 2;  // elements of 8 and of 16 bits in 32
+constexpr int64_t kTileRows = 16;               // of a tile register
 
-// What each axis becomes a multiple of; all 1 if nothing is to be padded.
+// What each axis becomes a multiple of.
 std::vector<int64_t> paddings_of(const BlockShape& sum, const Features& features) {
   const bool has_bytes = sum.output()->dtype.is_int();
-  std::vector<int64_t> paddings;
-  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
-    const bool is_summed = sum.block->iter_vars[axis]->iter_type == tir::IterType::kReduce;
-    const bool is_column = sum.last_axis() == axis;
-    paddings.push_back(is_summed   ? (has_bytes ? kGroup : kShortGroup)
-                       : is_column ? features.vector_bytes / 4
-                                   : 1);
+  const bool has_tiles = has_bytes ? features.dots.byte_tiles : features.dots.bfloat_tiles;
+  std::vector<int64_t> paddings(sum.block->iter_vars.size(), 1);
+  std::optional<size_t> row;
+  for (size_t axis = 0; axis < paddings.size(); ++axis) {
+    if (sum.block->iter_vars[axis]->iter_type == tir::IterType::kReduce)
+      paddings[axis] = has_bytes ? kGroup : kShortGroup;
+    else if (sum.last_axis() == axis)
+      paddings[axis] = features.vector_bytes / 4;
+    else
+      row = axis;
   }
+  if (row && has_tiles) paddings[*row] = kTileRows;
   return paddings;
 }
 
