@@ -3,6 +3,7 @@
 import tilewright as tw
 from tilewright import _core, tir, tune
 from tilewright.errors import Error, InternalError, Unsupported, UserError
+
 from ..tir_functions import pre_order_visit
 from .spaces import _mutators_of, _postprocs_of, _WithParts, no_target, require_cpu, require_default
 
