@@ -50,6 +50,7 @@ docs: setup-test
 	@$(RUN) $(PYTHON) tools/doc_lists.py
 	@$(RUN) $(PYTHON) tools/cli_page.py
 	@$(RUN) $(PYTHON) tools/travel_page.py
+	@$(RUN) $(PYTHON) tools/tuning_picture.py
 	@$(RUN) $(PYTHON) tools/tutorial.py
 
 format: setup-test

@@ -8,9 +8,9 @@ def task_of(func, target="llvm -num-cores=4"):
     return tune.Task("main", func, None, tw.target.Target(target))
 
 
-def designs_of(func, target="llvm -num-cores=4"):
-    """The traces of the designs of a function."""
-    return tune.DefaultSpace().explained(task_of(func, target))[0]
+def designs_of(func, target="llvm -num-cores=4", rules=None):
+    """The traces of the designs of a function, of all rules or some."""
+    return tune.DefaultSpace(rules).explained(task_of(func, target))[0]
 
 
 def attempts_of(func):
@@ -18,8 +18,8 @@ def attempts_of(func):
     return {(block, rule): reason for block, rule, reason in tune.DefaultSpace().explained(task_of(func))[1]}
 
 
-def candidates(func, count, seed=0):
+def candidates(func, count, seed=0, rules=None):
     """At most `count` schedules of the space."""
     program = tw.Schedule(task_of(func).module)
-    search = _core.Search(program._core, designs_of(func), [], None, seed, 16, 1)
+    search = _core.Search(program._core, designs_of(func, rules=rules), [], None, seed, 16, 1)
     return [tw.Schedule._of(each.sch) for each in search.ask(count)]

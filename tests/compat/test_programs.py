@@ -19,7 +19,7 @@ def run(*words) -> str:
         timeout=300,
         check=False,
     )
-    return done.stdout + done.stderr
+    return done.stderr + done.stdout
 
 
 @pytest.mark.parametrize(

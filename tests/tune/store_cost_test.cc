@@ -42,7 +42,7 @@ TEST(StoreCost, sums_stay_in_registers) {
 TEST(StoreCost, more_sums_than_registers_come_and_go) {
   const StoreCost found = cost(product(32)).stores[0];
   EXPECT_EQ(found.body.accumulators, 32);
-  EXPECT_EQ(found.body.spills, 2);
+  EXPECT_EQ(found.body.spills, 32);
   EXPECT_GT(found.cycles(), cost(product(16)).stores[0].cycles());
 }
 
@@ -54,8 +54,8 @@ TEST(StoreCost, few_sums_wait_for_each_other) {
 
 std::string copy(std::string_view index, std::string_view loop) {
   return fmt::format(R"(
-def main(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 64), "float32")):
-    for i in range(64):
+def main(A: T.Buffer((256, 256), "float32"), B: T.Buffer((256, 256), "float32")):
+    for i in range(256):
         for j in {}:
             with T.block("B"):
                 vi, vj = T.axis.remap("SS", [i, j])
@@ -65,12 +65,12 @@ def main(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 64), "float32")):
 }
 
 TEST(StoreCost, lanes_that_are_no_neighbours_are_loaded_one_by_one) {
-  const StoreCost rows = cost(copy("vi, vj", "T.vectorized(64)")).stores[0],
-                  columns = cost(copy("vj, vi", "T.vectorized(64)")).stores[0];
+  const StoreCost rows = cost(copy("vi, vj", "T.vectorized(256)")).stores[0],
+                  columns = cost(copy("vj, vi", "T.vectorized(256)")).stores[0];
   EXPECT_EQ(rows.moves[1].stride, 1);
-  EXPECT_EQ(columns.moves[1].stride, 64);
-  EXPECT_EQ(rows.loads, 64 * 4);
-  EXPECT_EQ(columns.loads, 64 * 64);
+  EXPECT_EQ(columns.moves[1].stride, 256);
+  EXPECT_EQ(rows.loads, 256 * 16);
+  EXPECT_EQ(columns.loads, 256 * 256);
 }
 
 TEST(StoreCost, short_vectors_leave_lanes_idle) {
@@ -84,12 +84,12 @@ def main(A: T.Buffer((64, 5), "float32"), B: T.Buffer((64, 5), "float32")):
 )")
                               .stores[0];
   EXPECT_EQ(found.body.vector_use, 5.0 / 16);
-  EXPECT_EQ(found.moves[1].instructions, 2);  // four lanes and one
+  EXPECT_EQ(found.moves[1].instructions, 64 * 2);  // four lanes and one, in loops that LLVM writes out
 }
 
 TEST(StoreCost, loops_without_vectors_are_vectorized_by_the_code_generator) {
-  const StoreCost rows = cost(copy("vi, vj", "range(64)")).stores[0],
-                  columns = cost(copy("vj, vi", "range(64)")).stores[0];
+  const StoreCost rows = cost(copy("vi, vj", "range(256)")).stores[0],
+                  columns = cost(copy("vj, vi", "range(256)")).stores[0];
   EXPECT_EQ(rows.body.lanes, 16);
   EXPECT_EQ(columns.body.lanes, 1);
 }

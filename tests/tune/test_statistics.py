@@ -87,8 +87,8 @@ def test_decisions():
     three_lost = slower[:3] + faster[:28]
     assert statistics.is_faster(ones, three_lost)
     assert not statistics.is_faster(ones, slower[:4] + faster[:27])
-    assert statistics.is_faster(ones, slower[:10] + faster[:53])
-    assert not statistics.is_faster(ones, slower[:11] + faster[:52])
+    assert statistics.is_faster(ones, slower[:13] + faster[:50])
+    assert not statistics.is_faster(ones, slower[:14] + faster[:49])
     assert not statistics.is_faster(ones, [1.005] * 63)  # sure, but not worth it
     assert not statistics.is_faster([], [])
     assert statistics.is_decided(ones[:16], faster[:16])
@@ -97,8 +97,8 @@ def test_decisions():
     assert not statistics.is_decided(ones[:3], slower[:3])
     assert statistics.is_decided(ones, three_lost)
     assert not statistics.is_decided(ones, slower[:4] + faster[:27])
-    assert statistics.is_decided(ones, slower[:10] + faster[:53])
-    assert statistics.is_decided(ones, slower[:11] + faster[:52])
+    assert statistics.is_decided(ones, slower[:13] + faster[:50])
+    assert statistics.is_decided(ones, slower[:14] + faster[:49])
     assert statistics.is_promising([1, 1, 2], [1.1, 1.1, 1.1])
     assert not statistics.is_promising([1, 2, 2], [1.1, 1.1, 1.1])
     assert not statistics.is_promising([], [])

@@ -14,3 +14,4 @@ def test_the_programs_run(tmp_path, monkeypatch, capsys):
     out = capsys.readouterr().out
     assert out.startswith("8 True\n")
     assert "sample_perfect_tile" in out
+    assert "<svg" in (tmp_path / "tune.html").read_text()

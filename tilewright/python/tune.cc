@@ -1,12 +1,15 @@
 // Bindings for the search over schedules.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include "tilewright/driver/target.h"
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/locks.h"
+#include "tilewright/tune/limits.h"
 #include "tilewright/tune/plan_design.h"
 #include "tilewright/tune/rule.h"
 #include "tilewright/tune/search.h"
@@ -38,6 +41,11 @@ class PythonModel final : public tune::CostModel {
 
 // A function that gives the Schedule it was given, changed or not, or None where the candidate is to be left out.
 tune::Postproc postproc_of(nb::object function) {
+  if (nb::isinstance<tune::CodeLimits>(function)) {
+    return [limits = nb::cast<tune::CodeLimits>(function)](schedule::Schedule& sch) {
+      return !tune::why_beyond(sch, limits);
+    };
+  }
   return [function = std::move(function)](schedule::Schedule& sch) {
     return locked([&] {
       const nb::object made = function(nb::cast(sch));  // a copy, which the function may keep
@@ -101,6 +109,40 @@ void make_search(tune::Search* self, const schedule::Schedule& program, const nb
       tune::Search(program, std::move(all), std::move(functions), model_of(std::move(model), seed), options);
 }
 
+// A rule that is the name of one of ours, or (name, function) of one that is written in Python: function(sch, block)
+// gives a list of schedules, or the reason why there is none.
+tune::Rule rule_of(const nb::handle& given) {
+  if (nb::isinstance<nb::str>(given)) return tune::rule_named(nb::cast<std::string>(given));
+  const nb::object name = given[0], function = given[1];
+  const auto apply = [function](const schedule::Schedule& sch, schedule::BlockRef block, const auto&) {
+    using Made = schedule::OrReason<std::vector<schedule::Schedule>>;
+    const nb::object made = function(sch, block);
+    if (nb::isinstance<nb::str>(made))
+      return Made(schedule::Reason(schedule::Reason::kOther, "{}", nb::cast<std::string>(made)));
+    return Made(nb::cast<std::vector<schedule::Schedule>>(made));
+  };
+  return {nb::cast<std::string>(name), apply};
+}
+
+// ([trace], [(block, rule, reason)]) of the generic space
+nb::tuple generic_designs(const schedule::Schedule& program, const std::string& func_name,
+                          const ir::Target& target, const nb::object& rules, const nb::dict& by_block,
+                          bool allows_other_sums) {
+  std::vector<tune::Rule> all;
+  if (rules.is_none())
+    all = tune::default_rules(allows_other_sums);
+  else
+    for (const nb::handle each : rules) all.push_back(rule_of(each));
+  std::map<std::string, tune::Rule> own;
+  for (const auto& [block, rule] : by_block) own[nb::cast<std::string>(block)] = rule_of(rule);
+  const tune::Designs designs =
+      tune::generic_designs(program, func_name, driver::make_generator(target).features, all, own);
+  nb::list attempts;
+  for (const tune::RuleAttempt& each : designs.attempts)
+    attempts.append(nb::make_tuple(each.block, each.rule, each.reason));
+  return nb::make_tuple(designs.traces, attempts);
+}
+
 }  // namespace
 
 void bind_tune(nb::module_& m) {
@@ -151,16 +193,31 @@ void bind_tune(nb::module_& m) {
         return tune::candidate_of(schedule::Replay(program.proved(0)), {trace}, seed, {});
       },
       nb::arg("program"), nb::arg("trace"), nb::arg("seed") = 0);
-  // ([trace], [(block, rule, reason)]) of the generic space
-  m.def("generic_designs",
-        [](const schedule::Schedule& program, const std::string& func_name, const ir::Target& target) {
-          const tune::Designs designs =
-              tune::generic_designs(program, func_name, driver::make_generator(target).features);
-          nb::list attempts;
-          for (const tune::RuleAttempt& each : designs.attempts)
-            attempts.append(nb::make_tuple(each.block, each.rule, each.reason));
-          return nb::make_tuple(designs.traces, attempts);
-        });
+  nb::class_<tune::CodeLimits>(m, "CodeLimits", "What a candidate may be before it is built.")
+      .def("__init__",
+           [](tune::CodeLimits* self, const ir::Target& target) {
+             new (self) tune::CodeLimits(tune::limits_of(driver::make_generator(target).features));
+           })
+      .def_rw("most_statements", &tune::CodeLimits::most_statements)
+      .def_rw("most_vector_bytes", &tune::CodeLimits::most_vector_bytes)
+      .def_rw("register_bytes", &tune::CodeLimits::register_bytes)
+      .def("why_beyond", [](const tune::CodeLimits& self, const schedule::Schedule& sch) {
+        const std::optional<schedule::Reason> why = tune::why_beyond(sch, self);
+        return why ? why->text : std::string();
+      });
+  m.def("generic_designs", &generic_designs, nb::arg("program"), nb::arg("func_name"), nb::arg("target"),
+        nb::arg("rules").none() = nb::none(), nb::arg("by_block") = nb::dict(),
+        nb::arg("allows_other_sums") = false);
+  // [(name, doc)] of the rules of the registry, in the order in which they run
+  m.def("schedule_rules", [] {
+    std::vector<std::pair<std::string_view, std::string_view>> found;
+    for (const tune::Rule& rule : tune::default_rules(true)) {
+      for (const tune::RuleInfo* info : tune::all_rules()) {
+        if (info->name == rule.name) found.emplace_back(info->name, info->doc);
+      }
+    }
+    return found;
+  });
 }
 
 }  // namespace tilewright::python

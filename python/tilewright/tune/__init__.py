@@ -16,6 +16,7 @@ from .callbacks import MeasureCallback
 from .measure import Builder, MeasureOptions, Runner
 from .model import AnalyticModel, BoostedModel, RandomModel, default_model, program_features, xgboost_library
 from .mutator import MutateSamples, Mutator, undecided
+from .page import report
 from .postproc import (
     DisallowDynamicLoop,
     Postproc,
@@ -24,9 +25,8 @@ from .postproc import (
     RewriteTensorize,
 )
 from .profiler import Profiler
-from .report import report
 from .scheduler import Gradient, RoundRobin, TaskScheduler
-from .space import DefaultSpace, ScheduleFn, SpaceGenerator, SpaceUnion
+from .space import DefaultSpace, ScheduleFn, ScheduleRule, SpaceGenerator, SpaceUnion
 from .statistics import speed_interval
 from .strategy import Evolutionary, ReplayFunction, ReplayTrace, SearchContext, SearchStrategy
 from .task_tuner import TaskResult
@@ -59,6 +59,7 @@ __all__ = [
     "RoundRobin",
     "Runner",
     "ScheduleFn",
+    "ScheduleRule",
     "SearchContext",
     "SearchStrategy",
     "SpaceGenerator",

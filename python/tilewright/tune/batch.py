@@ -1,5 +1,6 @@
 """Builds and measures some candidates on executors, and yields what is known of each as soon as it is known."""
 
+import hashlib
 import time
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import replace
@@ -189,7 +190,8 @@ class Measurer:
         self._program, self._target = save_json(task.module), str(task.target)
         self._default_s = 0.0
         code = result_of(executors.compiles, executors.build_default, self._program, None, self._target)
-        self._baseline = (f"{task.key.program} {task.key.machine}", code)
+        # measuring processes keep it under its name
+        self._baseline = (hashlib.sha256(code).hexdigest(), code)
 
     def measure_default(self) -> dict:
         """Times of the default schedule, as measure has them."""
@@ -206,7 +208,7 @@ class Measurer:
     def _measurement(self, code: bytes, is_confirming: bool) -> tuple:
         rounds = ROUNDS if is_confirming else self.options.rounds
         seconds = self.options.timeout + 2 * rounds * max(self._default_s, self.options.min_repeat_ms * 1e-3)
-        limited = replace(self.options, timeout=seconds)
+        limited = replace(self.options, timeout=round(seconds, 1))
         return (self._executors.measure, code, self._baseline, self._shapes, limited, is_confirming)
 
     def measure(self, traces: list[str], wants_more):

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from ..errors import Error, UserError
 from ..records import RecordFile
 from .measure import MeasureOptions
-from .report import report
+from .page import report
 from .statistics import speed_interval
 from .tuner import tune_model
 

@@ -95,6 +95,7 @@ def default_model(target="llvm", seed: int = 0):
     """The cost model that tune() uses: a BoostedModel, or an AnalyticModel where XGBoost is not installed.
 
     target, seed  as in BoostedModel
+    >>> tilewright.tune.default_model("llvm -num-cores=1")
     """
     return BoostedModel(target, seed) if xgboost_library() else AnalyticModel(target)
 
@@ -104,6 +105,6 @@ def program_features(mod, target="llvm") -> dict[str, float]:
 
     mod     a module or PrimFunc, scheduled or not; names of accesses are of the store that takes longest
     target  text or Target; default "llvm", this machine
-    >>> tilewright.tune.program_features(sch.mod)["lanes"]
+    >>> tilewright.tune.program_features(mm, "llvm -num-cores=1")["lanes"]
     """
     return _core.program_features(_module_of(mod), Target(target))

@@ -53,15 +53,87 @@ class ScheduleFn(SpaceGenerator):
         return found
 
 
-class DefaultSpace(SpaceGenerator):
-    """The default schedule, which is always the first candidate, and designs of the rules in tilewright/tune/rules.
+class ScheduleRule:
+    """A rule of DefaultSpace that is written in Python; a subclass needs apply(sch, block).
 
+    name  of the rule, which explained() gives
+    >>> class Columns(tilewright.tune.ScheduleRule):
+    ...     name = "columns"
+    ...     def apply(self, sch, block):
+    ...         if len(loops := sch.get_loops(block)) != 3:
+    ...             return "it has no three loops"
+    ...         sch.split(loops[1], sch.sample_perfect_tile(loops[1], n=2))
+    ...         return [sch]
+    """
+
+    name = "custom"
+
+    def apply(self, sch: Schedule, block) -> list[Schedule] | str:
+        """Schedules of which each has more steps than `sch`, which may be changed; or why there is none, in words.
+
+        What a primitive raises is such a reason.
+        """
+        raise Unsupported(
+            f"{type(self).__name__} has no method apply(sch, block)\nhelp: return a list of schedules, or a text that says why not"
+        )
+
+
+def _core_rule(rule):
+    """What C++ takes for a rule: the name of one of its own, or (name, function)."""
+    if isinstance(rule, str):
+        return rule
+    name = getattr(rule, "name", None)
+    if not isinstance(name, str) or not callable(getattr(rule, "apply", None)):
+        raise UserError(
+            f"DefaultSpace: rule {rule!r} is no name of a rule, and no object with a name and a method apply\n"
+            f"help: the rules are {', '.join(name for name, _ in _core.schedule_rules())}"
+        )
+
+    def apply(core, block):
+        sch = Schedule._of(core).copy()
+        try:
+            found = rule.apply(sch, block)
+        except (UserError, Unsupported) as error:
+            return str(error).splitlines()[0].removeprefix("error: ")
+        if isinstance(found, str):
+            return found
+        found = [found] if isinstance(found, Schedule) else found
+        if not isinstance(found, list | tuple) or not all(isinstance(each, Schedule) for each in found):
+            raise UserError(
+                f"rule {name} returned {found!r}, expected a list of schedules, or a text that says why there is none"
+            )
+        return [each._core for each in found]
+
+    return (name, apply)
+
+
+class DefaultSpace(SpaceGenerator):
+    """The default schedule, which is always the first candidate, and designs that rules make.
+
+    rules     names of rules in tilewright/tune/rules, and objects with name and apply(sch, block) as ScheduleRule has them, in
+              the order in which they run; default: all of the folder
+    by_block  {name of a block: the only rule that it gets, whatever its attribute "schedule_rule" says}; default none
+    allow_reassociation  rules that add floats in another order than the program take part; default False
+    plans     what the rules of the default schedule decide is sampled, too; default: if `rules` is not given
+    Raises    UserError for names that no rule has
     >>> tilewright.tune.DefaultSpace().designs(tilewright.tune.tasks_of(mm)[0])
+    >>> tilewright.tune.DefaultSpace(rules=["auto_inline", "multi_level_tiling"])
     """
 
     name = "default"
-    #: the decisions of the default schedule's rules are sampled too
-    has_plans = True
+
+    def __init__(
+        self,
+        rules: list | None = None,
+        by_block: dict | None = None,
+        *,
+        allow_reassociation: bool = False,
+        plans: bool | None = None,
+    ):
+        self._has_plans = rules is None if plans is None else plans
+        self._allows_other_sums = allow_reassociation
+        self._rules = None if rules is None else [_core_rule(each) for each in rules]
+        self._by_block = {block: _core_rule(rule) for block, rule in (by_block or {}).items()}
 
     def designs(self, task) -> list[Trace]:
         return self.explained(task)[0]
@@ -69,10 +141,17 @@ class DefaultSpace(SpaceGenerator):
     def explained(self, task) -> tuple[list[Trace], list[tuple[str, str, str]]]:
         """The designs, and (block, rule, reason) of every rule that was tried; the reason is empty where it was applied."""
         program = Schedule(task.module, error_render_level="fast")
-        return _core.generic_designs(program._core, _core.record_function, task.target)
+        return _core.generic_designs(
+            program._core,
+            _core.record_function,
+            task.target,
+            self._rules,
+            self._by_block,
+            self._allows_other_sums,
+        )
 
     def plans(self, task) -> list:
-        if not self.has_plans:
+        if not self._has_plans:
             return []
         plan = _core.plan_design(Schedule(task.module)._core, _core.record_function, task.target)
         return [] if plan is None else [plan]

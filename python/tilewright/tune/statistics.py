@@ -9,7 +9,7 @@ chapter 3).  Order statistics of the ratios bound their median for the same reas
 from math import comb
 
 #: (rounds, losses): after so many rounds, a candidate is faster if at most so many ratios are not above 1
-LOOKS = ((16, 0), (31, 3), (63, 10))
+LOOKS = ((16, 0), (31, 3), (63, 13))
 #: no candidate is measured in more rounds
 ROUNDS = LOOKS[-1][0]
 #: and the median of the ratios is at least this: less is not worth another code
@@ -78,5 +78,5 @@ def is_decided(seconds: list[float], baseline: list[float]) -> bool:
     """True if more rounds cannot change the answer, or are not to be measured."""
     ratios = ratios_of(seconds, baseline)
     losses = sum(ratio <= 1 for ratio in ratios)
-    is_hopeless = losses > 3 + len(ratios) // 8
+    is_hopeless = losses > 3 + len(ratios) // 6
     return is_hopeless or any(len(ratios) == rounds and losses <= most for rounds, most in LOOKS)

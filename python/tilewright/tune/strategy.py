@@ -9,6 +9,7 @@ from ..errors import Error, InternalError, Unsupported, UserError
 from ..schedule import Schedule, Trace
 from .mutator import undecided, weighted
 from .postproc import as_function
+from .space import DefaultSpace
 
 
 @dataclass
@@ -120,10 +121,11 @@ class Evolutionary(SearchStrategy):
 
     def start(self, context: SearchContext):
         program = Schedule(context.task.module, error_render_level="none")
+        limits = [_core.CodeLimits(context.task.target)] if isinstance(context.space, DefaultSpace) else []
         return _core.Search(
             program._core,
             [*context.designs, *context.plans],
-            [as_function(each) for each in context.postprocs],
+            [*limits, *(as_function(each) for each in context.postprocs)],
             context.cost_model,
             context.seed,
             self.population,

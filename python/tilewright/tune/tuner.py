@@ -75,7 +75,7 @@ def tune_tasks(
     weighted(mutators)
     scheduler = scheduler or Gradient()
     plan = {
-        "space": space or DefaultSpace(),
+        "space": space or DefaultSpace(allow_reassociation=allow_reassociation),
         "seed": seed,
         "per_iteration": per_iteration,
         "cost_model": cost_model,

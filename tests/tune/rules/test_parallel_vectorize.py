@@ -3,6 +3,7 @@
 import pytest
 from designs import attempts_of, candidates, designs_of
 
+import tilewright as tw
 from tilewright import te
 
 
@@ -20,4 +21,8 @@ def test_blocks_of_other_rules_stay():
     x = te.placeholder((7, 127), name="X")
     k = te.reduce_axis((0, 127))
     func = te.create_prim_func([x, te.compute((7,), lambda i: te.sum(x[i, k], axis=k), name="S")])
-    assert attempts_of(func)["S_update", "parallel_vectorize"] == "another rule has given it 6 loops"
+    assert attempts_of(func)["S", "parallel_vectorize"] == "it is a reduction"
+    sch = tw.Schedule(te.create_prim_func([x, te.compute((7, 127), lambda i, j: x[i, j] * 2.0, name="Y")]))
+    sch.split(sch.get_loops("Y")[1], [None, 5])
+    attempts = attempts_of(sch.mod["main"])
+    assert attempts["Y", "parallel_vectorize"] == "another rule has given it 3 loops"

@@ -100,5 +100,5 @@ OrReason<std::vector<Schedule>> apply(const Schedule& sch, BlockRef block, const
 }  // namespace
 
 extern constinit const RuleInfo multi_level_tiling_info{
-    "multi_level_tiling", "the loops of a sum become tiles for threads, caches and registers", 1, &apply};
+    "multi_level_tiling", "the loops of a sum become tiles for threads, caches and registers", 20, &apply};
 }  // namespace tilewright::tune
