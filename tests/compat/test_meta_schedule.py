@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import tilewright.tune
-
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 
 PROGRAM = """
@@ -120,8 +118,6 @@ def test_chapter_4(tmp_path):
     "name", sorted(file.name for file in (Path(__file__).parent / "tuning_programs").iterdir())
 )
 def test_programs_with_parts_of_their_own(name):
-    if name == "rules.py" and not hasattr(tilewright.tune, "ScheduleRule"):
-        pytest.skip("there are no rules written in Python")
     done = subprocess.run(
         [sys.executable, "-m", "tilewright.compat", Path(__file__).parent / "tuning_programs" / name],
         capture_output=True,
