@@ -6,7 +6,7 @@ from tilewright.build import compile as compile_any
 from tilewright.errors import UserError
 
 from .meta_schedule.database import ScheduleFnDatabase
-from .meta_schedule.passes import MetaScheduleApplyDatabase, static_shape_tuning_pipeline
+from .meta_schedule.passes import TO_LOOPS, MetaScheduleApplyDatabase, static_shape_tuning_pipeline
 from .target import target_or_current
 
 
@@ -15,12 +15,11 @@ def _steps(*names: str):
     return lambda **options: transform.Sequential([getattr(relax.transform, name)() for name in names])
 
 
-_TO_LOOPS = ("legalize_ops", "annotate_tir_op_pattern", "fold_constant", "fuse_ops", "fuse_tir")
 #: the names that get_pipeline takes; relax.build itself runs all that docs/graph-passes.md lists, whatever pipeline is named
 _pipelines = {
-    "zero": _steps(*_TO_LOOPS),
-    "default": _steps(*_TO_LOOPS),
-    "default_build": _steps(*_TO_LOOPS),
+    "zero": _steps(*TO_LOOPS),
+    "default": _steps(*TO_LOOPS),
+    "default_build": _steps(*TO_LOOPS),
     "static_shape_tuning": static_shape_tuning_pipeline,
 }
 
@@ -101,7 +100,7 @@ NAMES = {
     "default_build_pipeline": _pipelines["default_build"],
     "static_shape_tuning_pipeline": _pipelines["static_shape_tuning"],
     "library_dispatch_passes": _passes(),
-    "legalize_passes": _passes(*_TO_LOOPS),
+    "legalize_passes": _passes(*TO_LOOPS),
     "dataflow_lower_passes": _passes("rewrite_dataflow_reshape", "to_non_dataflow", "call_tir_rewrite"),
     "finalize_passes": _passes(
         "static_plan_block_memory", "lower_alloc_tensor", "kill_after_last_use", "lower_runtime_builtin"

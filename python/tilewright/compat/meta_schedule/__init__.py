@@ -3,6 +3,7 @@
 from tilewright import tune
 
 from . import (
+    callbacks,
     candidates,
     database,
     json_files,
@@ -15,7 +16,7 @@ from . import (
     spaces,
     tuning,
 )
-from .rules import RULES, PostOrderApply
+from .rules import RULES, PostOrderApply, create_space
 
 _SPACES = {
     "SpaceGenerator": spaces.PySpaceGenerator,
@@ -23,7 +24,7 @@ _SPACES = {
     "ScheduleFn": spaces.ScheduleFn,
     "PostOrderApply": PostOrderApply,
     "SpaceGeneratorUnion": spaces.SpaceGeneratorUnion,
-    "create": spaces.create_space,
+    "create": create_space,
 }
 _GRAPHS = {
     name: getattr(tuning, name)
@@ -47,7 +48,7 @@ NAMES = {
     "MeasureCandidate": candidates.MeasureCandidate,
     "Builder": running.Builder,
     "Runner": running.Runner,
-    "MeasureCallback": running.MeasureCallback,
+    "MeasureCallback": callbacks.MeasureCallback,
     "CostModel": models.CostModel,
     "FeatureExtractor": models.FeatureExtractor,
     "Mutator": spaces.Mutator,
@@ -75,7 +76,7 @@ MODULES = {
     ".task_scheduler": lambda: schedulers.SCHEDULERS,
     ".builder": lambda: running.BUILDERS,
     ".runner": lambda: running.RUNNERS,
-    ".measure_callback": lambda: running.CALLBACKS,
+    ".measure_callback": lambda: callbacks.CALLBACKS,
     ".arg_info": lambda: running.ARGUMENTS,
     ".profiler": lambda: _PROFILER,
     ".tune": lambda: {

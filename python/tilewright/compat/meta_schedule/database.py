@@ -8,99 +8,8 @@ from tilewright.errors import Unsupported, UserError
 from tilewright.ir.module import IRModule
 from tilewright.target import Target
 
-from .running import ArgInfo
-
-#: what TVM gives as the time of a trial that failed
-_FAILED_S = 1e10
-
-
-class Workload:
-    """A module with one loop program."""
-
-    def __init__(self, mod):
-        (self.task,) = tune.tasks_of(mod, exactly_one=True)
-        self.mod = self.task.module
-
-    @property
-    def program(self) -> str:
-        """The hash of the program."""
-        return self.task.key.program
-
-    def same_as(self, other) -> bool:
-        """True if it is the same program."""
-        return self == other
-
-    def __eq__(self, other) -> bool:
-        return isinstance(other, Workload) and self.program == other.program
-
-    def __hash__(self) -> int:
-        return hash(self.program)
-
-    def as_json(self) -> list:
-        """[hash, module as this database writes it]."""
-        from .json_files import workload_line
-
-        return workload_line(self)
-
-    @staticmethod
-    def from_json(json_obj) -> "Workload":
-        """That of as_json, or of a line of TVM's database_workload.json."""
-        from .json_files import module_of_line
-
-        return Workload(module_of_line(json_obj))
-
-
-class TuningRecord:
-    """One trial.
-
-    trace      the steps
-    workload   of what
-    run_secs   times in seconds; None: it was not measured
-    target     for what
-    args_info  what the parameters are; default: as the workload says
-    """
-
-    def __init__(self, trace, workload: Workload, run_secs=None, target=None, args_info=None):
-        self.trace, self.workload = trace, workload
-        self.run_secs = None if run_secs is None else [float(each) for each in run_secs]
-        self.target = None if target is None else Target(target)
-        infos = args_info if args_info is not None else ArgInfo.from_entry_func(workload.mod)
-        self.args_info = list(infos)
-
-    def as_measure_candidate(self):
-        """The schedule, as what is measured."""
-        from .candidates import MeasureCandidate
-
-        return MeasureCandidate(self.schedule(), self.args_info)
-
-    def schedule(self) -> schedule.Schedule:
-        """The workload after the steps."""
-        sch = schedule.Schedule(self.workload.mod)
-        self.trace.apply_to(sch._core)
-        return sch
-
-    @property
-    def is_valid(self) -> bool:
-        """True if it was measured."""
-        return bool(self.run_secs) and max(self.run_secs) < _FAILED_S
-
-    def as_json(self) -> list:
-        """[trace, times, target, parameters], as TVM writes it."""
-        from .json_files import record_line
-
-        return record_line(self)
-
-    @staticmethod
-    def from_json(json_obj, workload: Workload) -> "TuningRecord":
-        """That of as_json."""
-        from .json_files import record_of_line
-
-        return record_of_line(json_obj, workload)
-
-
-def _key_of(workload: Workload, target):
-    (task,) = tune.tasks_of(workload.mod, target or "llvm", exactly_one=True)
-    return task.key
+from .entries import _FAILED_S, TuningRecord, Workload, _key_of, record_to_add
+from .json_files import add_records, write_files
 
 
 class _Queries:
@@ -164,20 +73,6 @@ class _Queries:
         """Prints all records."""
         for each in self.get_all_tuning_records():
             print(each.run_secs, each.target)
-
-
-def record_to_add(record: TuningRecord) -> _core.Record:
-    """A record that a user commits, in the form of the file: it is an answer, as the user says so."""
-    made = _core.Record()
-    target = record.target or Target("llvm")
-    made.key, made.target, made.space = _key_of(record.workload, target), str(target), "committed"
-    made.trace_json = record.trace.save_json()
-    if record.is_valid:
-        made.seconds, made.beats_default = record.run_secs, True
-    else:
-        made.failure = "it was not measured" if not record.run_secs else "it failed when it was measured"
-    made.version, made.time = _core.version, int(time.time())
-    return made
 
 
 class FileDatabase(_Queries, tune.RecordFile):
@@ -260,8 +155,6 @@ class JSONDatabase(FileDatabase):
         module_equality: str = "structural",
         module=None,
     ):
-        from .json_files import add_records
-
         _require_equality(module_equality)
         if work_dir is None and path_tuning_record is None:
             raise UserError("JSONDatabase: neither work_dir nor path_tuning_record is given")
@@ -276,8 +169,6 @@ class JSONDatabase(FileDatabase):
 
     def save_json(self) -> None:
         """Writes all records to path_workload and path_tuning_record, in the form of TVM's files."""
-        from .json_files import write_files
-
         write_files(self, self.path_workload, self.path_tuning_record)
 
 

@@ -1,12 +1,15 @@
 """relax.transform.MetaScheduleTuneTIR, MetaScheduleTuneIRMod and MetaScheduleApplyDatabase."""
 
-from tilewright import transform, tune
+from tilewright import relax, transform, tune
 from tilewright.errors import UserError
 
 from ..target import Target, target_or_current
 from ..transform import ModulePass
 from . import tuning
 from .spaces import require_default
+
+#: the passes that make a graph one of fused loop programs
+TO_LOOPS = ("legalize_ops", "annotate_tir_op_pattern", "fold_constant", "fuse_ops", "fuse_tir")
 
 
 def _pass(name: str, run) -> ModulePass:
@@ -64,13 +67,11 @@ def static_shape_tuning_pipeline(
     max_trials_per_task: int | None = None,
 ):
     """A pass: legalise and fuse, tune if total_trials is above 0, and apply the records in work_dir."""
-    from ..relax_build import get_pipeline
-
     require_default("static_shape_tuning_pipeline", cpu_weight_prepack=(cpu_weight_prepack, False))
     target = target_or_current(target)
 
     def run(mod, context):
-        mod = get_pipeline("zero")(mod)
+        mod = transform.Sequential([getattr(relax.transform, name)() for name in TO_LOOPS])(mod)
         if total_trials > 0:
             tasks = [each for each in tune.tasks_of(mod, target) if each.is_measurable]
             tuning._tune(

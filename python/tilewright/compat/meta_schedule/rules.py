@@ -3,9 +3,20 @@
 import tilewright as tw
 from tilewright import _core, tir, tune
 from tilewright.errors import Error, InternalError, Unsupported, UserError
+from tilewright.tune.space import _core_rule as core_rule
 
 from ..tir_functions import pre_order_visit
-from .spaces import _mutators_of, _postprocs_of, _WithParts, no_target, require_cpu, require_default
+from .spaces import (
+    PySpaceGenerator,
+    ScheduleFn,
+    SpaceGeneratorUnion,
+    _mutators_of,
+    _postprocs_of,
+    _WithParts,
+    no_target,
+    require_cpu,
+    require_default,
+)
 
 _STRUCTURE = "meta_schedule.tiling_structure"
 
@@ -41,7 +52,7 @@ class ScheduleRule:
         ]
 
 
-class _Native(getattr(tune, "ScheduleRule", object)):
+class _Native(tune.ScheduleRule):
     """A rule of TVM's form for tilewright's space."""
 
     def __init__(self, rule, block_filter=None):
@@ -426,8 +437,21 @@ class PostOrderApply(_WithParts, tune.DefaultSpace):
     def explained(self, task):
         # a block that asks for a registered function gets no other rule
         if self.sch_rules is not None and self._custom is not None:
-            from tilewright.tune.space import _core_rule as core_rule
-
             rule = core_rule(_Native(self._custom))
             self._by_block = dict.fromkeys(_custom_blocks(task.module), rule)
         return super().explained(task)
+
+
+def create_space(kind="post-order-apply", *args, **named):
+    """The space of a name, "post-order-apply" or "union", of a function, or what is one already."""
+    if isinstance(kind, tune.SpaceGenerator):
+        return kind
+    if callable(kind):
+        return ScheduleFn(kind, *args, **named)
+    kinds = {"post-order-apply": PostOrderApply, "union": SpaceGeneratorUnion}
+    if kind not in kinds:
+        raise UserError(f'space is {kind!r}, expected "post-order-apply", a function or a SpaceGenerator')
+    return kinds[kind](*args, **named)
+
+
+PySpaceGenerator.create = staticmethod(create_space)

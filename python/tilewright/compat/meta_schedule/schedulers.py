@@ -32,10 +32,12 @@ class _Task:
         return self._state.result.trials
 
 
-class _Tunes:
+class Tunes:
     """Of schedulers: tuning without ms.tune_tasks."""
 
     tasks_ = ()
+    #: ms.tune_tasks, which tuning.py sets
+    tune_tasks = None
 
     def tune(
         self,
@@ -51,9 +53,7 @@ class _Tunes:
         cost_model=None,
     ) -> None:
         """Tunes contexts, and adds records to the database."""
-        from .tuning import tune_tasks
-
-        tune_tasks(
+        self.tune_tasks(
             tasks=tasks,
             task_weights=task_weights,
             work_dir=None,
@@ -84,7 +84,7 @@ class _Tunes:
         return []
 
 
-class PyTaskScheduler(_Tunes, tune.TaskScheduler):
+class PyTaskScheduler(Tunes, tune.TaskScheduler):
     """The base class of schedulers written in Python: next_task_id() gives the place of a task in tasks_, or -1 at the end."""
 
     def _outer(self):
@@ -100,11 +100,11 @@ class PyTaskScheduler(_Tunes, tune.TaskScheduler):
         return None if place == -1 else place
 
 
-class _Gradient(_Tunes, tune.Gradient):
+class _Gradient(Tunes, tune.Gradient):
     """tilewright's choice, by what iterations gained."""
 
 
-class RoundRobin(_Tunes, tune.RoundRobin):
+class RoundRobin(Tunes, tune.RoundRobin):
     """One task after the other."""
 
 

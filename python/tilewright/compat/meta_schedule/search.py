@@ -10,7 +10,8 @@ from tilewright.target import Target
 
 from .candidates import Created, MeasureCandidate, candidate_of, result_of
 from .models import CostModel, create_model
-from .spaces import create_space, require_default
+from .rules import create_space
+from .spaces import require_default
 
 
 class TuneContext:

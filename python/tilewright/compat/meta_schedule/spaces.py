@@ -270,11 +270,6 @@ class PySpaceGenerator(_WithParts, tune.SpaceGenerator):
             return super().designs(task)
         return list(self.generate_design_space(task.module))
 
-    @staticmethod
-    def create(kind="post-order-apply", *args, **named):
-        """The space of a name, or of a function."""
-        return create_space(kind, *args, **named)
-
 
 class SpaceGeneratorUnion(_WithParts, tune.SpaceUnion):
     """The designs of several spaces."""
@@ -289,17 +284,3 @@ class SpaceGeneratorUnion(_WithParts, tune.SpaceUnion):
         super().__init__(*space_generators)
         self.space_generators = list(space_generators)
         self._take(postprocs, mutator_probs)
-
-
-def create_space(kind="post-order-apply", *args, **named):
-    """The space of a name, "post-order-apply" or "union", of a function, or what is one already."""
-    from .rules import PostOrderApply
-
-    if isinstance(kind, tune.SpaceGenerator):
-        return kind
-    if callable(kind):
-        return ScheduleFn(kind, *args, **named)
-    kinds = {"post-order-apply": PostOrderApply, "union": SpaceGeneratorUnion}
-    if kind not in kinds:
-        raise UserError(f'space is {kind!r}, expected "post-order-apply", a function or a SpaceGenerator')
-    return kinds[kind](*args, **named)

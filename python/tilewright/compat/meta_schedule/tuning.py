@@ -10,11 +10,13 @@ from tilewright.ir.module import IRModule
 from tilewright.target import Target
 
 from . import database as databases
+from .callbacks import native_callbacks
 from .models import create_model
-from .running import native_builder, native_callbacks, native_runner
-from .schedulers import create_scheduler
+from .rules import create_space
+from .running import native_builder, native_runner
+from .schedulers import Tunes, create_scheduler
 from .search import TuneContext, create_strategy, limited
-from .spaces import create_space, require_default
+from .spaces import require_default
 
 
 class TuneConfig:
@@ -258,6 +260,9 @@ def tune_tasks(*, tasks: list, task_weights: list, work_dir, max_trials_global: 
         seed=seeds[0] if seeds else None,
         **options,
     )
+
+
+Tunes.tune_tasks = staticmethod(tune_tasks)
 
 
 def tune_relax(
