@@ -9,6 +9,7 @@ from .. import _core
 from ..records import Record, RecordFile, Task, speed_order
 from ..schedule import Schedule, Trace
 from .batch import Measurer
+from .check import objection
 from .measure import Executors
 from .profiler import Profiler
 from .similar import starts_of
@@ -220,7 +221,7 @@ class TaskTuner:
             return 0
         texts = [trace.save_json() for trace in traces]
         records, before = {}, self.result.latency_s
-        for n, found in self._measurer.measure(texts, self._wants_more):
+        for n, found in self._outcomes(traces, texts):
             records[n] = self._record(texts[n], found, scores[n] if scores else None)
             self.result.trials += 1
             self._take(records[n])
@@ -235,6 +236,15 @@ class TaskTuner:
             schedules = [self._schedule_of(traces[n]) for n in measured]
             each.measured(self.result, schedules, [records[n] for n in measured])
         return len(measured)
+
+    def _outcomes(self, traces: list[Trace], texts: list[str]):
+        """(n, what was measured, or why not) of each trace; the interpreter runs the first one before."""
+        why = objection(self._schedule_of(traces[0]))
+        if why is not None:
+            yield 0, {"failure": why}
+        first = int(why is not None)
+        for n, found in self._measurer.measure(texts[first:], self._wants_more):
+            yield n + first, found
 
     def _schedule_of(self, trace) -> Schedule:
         sch = Schedule(self._task.module)
