@@ -9,6 +9,7 @@
 #include "tilewright/driver/target.h"
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/locks.h"
+#include "tilewright/schedule/default/choices.h"
 #include "tilewright/tune/limits.h"
 #include "tilewright/tune/plan_design.h"
 #include "tilewright/tune/rule.h"
@@ -179,6 +180,12 @@ void bind_tune(nb::module_& m) {
         [](const schedule::Schedule& program, const std::string& func_name, const ir::Target& target) {
           return tune::plan_design(program, func_name, driver::make_generator(target).features);
         });
+  // [(name, doc)] of the decisions of the rules that plans take
+  m.def("plan_choices", [] {
+    std::vector<std::pair<std::string_view, std::string_view>> found;
+    for (const schedule::PlanChoice& each : schedule::plan_choices()) found.emplace_back(each.name, each.doc);
+    return found;
+  });
   m.def("trace_has_samples", &tune::has_samples);
   m.def("undecided_trace", &tune::undecided);
   m.def("mutated_trace",
