@@ -224,7 +224,7 @@ def main() -> None:
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--trials", type=int, default=64)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--min-repeat-ms", type=int, default=10)
+    parser.add_argument("--min-repeat-ms", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=2, help="how long each is timed")
     parser.add_argument(
         "--json",
