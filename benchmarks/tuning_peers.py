@@ -3,7 +3,8 @@
 TVM_PYTHON=.venv-tvm/bin/python python benchmarks/tuning_peers.py [--only NAME,...] [--threads 1,2] [--trials 64] [--seed 0]
 
 Ours starts from the program as it was written: neither the default schedule nor plans of its rules are candidates, and the
-fastest of the generic records is timed, whatever the default does.  apache-tvm tunes the products, as often, in a process of its
+fastest of the generic records is timed, whatever the default does; if none gives the bits of the default, a row says "other
+bits".  apache-tvm tunes the products, as often, in a process of its
 own (tvm_worker.py), which keeps what it found beside its Python.  Prints three tables: times, and by how much the one is faster
 than the other, with the 10th and 90th percentile over the rounds; what tuning took, with the program's start and without; the
 best after so many trials, by the measurements of the search, as a share of its best.
@@ -127,6 +128,8 @@ def curve_of(records: list) -> list[float | None]:
     """The speed of the best after so many trials of AFTER as a share of that of the best of all; None before there is one."""
     times = [each.relative if is_usable(each) else float("inf") for each in records]
     best = min(times)
+    if best == float("inf"):
+        return [None] * len(AFTER)
     return [best / min(times[:count]) if count <= len(times) else None for count in AFTER]
 
 
@@ -157,7 +160,11 @@ def result_of(name: str, threads: int, args) -> dict:
     tilewright.runtime.set_num_threads(2)  # builds use all cores, as those of apache-tvm
     records, seconds = tuned(task, threads, args)
     tilewright.runtime.set_num_threads(threads)
-    best = min(filter(is_usable, records), key=lambda record: record.relative)
+    has_same_bits = any(map(is_usable, records))
+    measured = [each for each in records if each.seconds and (is_usable(each) or not has_same_bits)]
+    best = min(measured, key=lambda record: record.relative)
+    if not has_same_bits:
+        found["program"] += " (other bits)"
     found |= {"tuning": {"ours": [seconds]}, "curve": curve_of(records), "trace": best.trace_json}
     calls = {"default": call_of(task), "ours": call_of(task, best.trace_json)}
     if sizes and PYTHON:

@@ -19,6 +19,7 @@ def test_speed_after_trials_is_a_share_of_the_best():
         Trial(1.6)
     ] * 4
     assert tuning_peers.curve_of(trials) == [0, pytest.approx(0.8), 1, None, None, None]
+    assert tuning_peers.curve_of([Trial(1.0, changes_sums=True)] * 4) == [None] * 6
 
 
 RESULTS = [
