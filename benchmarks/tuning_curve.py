@@ -11,7 +11,8 @@ import time
 
 from tilewright import _core, te, tune
 from tilewright.schedule import Schedule
-from tilewright.tune.measure import Executors, MeasureOptions, Measurer
+from tilewright.tune.batch import Measurer
+from tilewright.tune.measure import Executors, MeasureOptions
 
 AFTER = (1, 4, 8, 16, 32, 64)
 CONFIRMING_PASSES = 4
@@ -56,7 +57,7 @@ def run_search(task, model, measurer, trials: int, per_iteration: int, seed: int
             break
         seconds = [float("inf")] * len(candidates)
         texts = [each.sch.trace().save_json() for each in candidates]
-        for n, result in measurer.measure(texts):
+        for n, result in measurer.measure(texts, lambda _: False):
             seconds[n] = min(result.get("seconds") or [float("inf")])
         found += zip(seconds, texts, strict=True)
         begin = time.perf_counter()
@@ -76,7 +77,7 @@ def confirmed(found: dict[str, list], measurer, counts: list[int]) -> tuple[dict
     for _ in range(
         CONFIRMING_PASSES
     ):  # apart from each other, so that no disturbance meets all of one candidate
-        for n, result in measurer.measure(traces):
+        for n, result in measurer.measure(traces, lambda _: False):
             seconds[traces[n]] = min(seconds[traces[n]], *result["seconds"])
             default = min(default, *result["baseline"])
     return {name: [seconds[trace] for trace in each] for name, each in best.items()}, default

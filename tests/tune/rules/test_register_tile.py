@@ -59,7 +59,20 @@ def running_sums():
     return te.create_prim_func([x, te.compute((7, 127), lambda i, j: te.sum(x[i, j + k], axis=k), name="S")])
 
 
-@pytest.mark.parametrize("make", [product, with_epilogue, distances, stencil, running_sums])
+def channels_before_windows():
+    """A sum whose terms the default schedule adds in another order than the program: channels last."""
+    x, w = te.placeholder((7, 17, 5), name="X"), te.placeholder((3, 3, 5, 32), name="W")
+    c, y, z = (te.reduce_axis((0, extent), name=name) for extent, name in ((5, "c"), (3, "y"), (3, "z")))
+
+    def value(i, j, o):
+        return te.sum(x[i + y, j + z, c] * w[y, z, c, o], axis=(c, y, z))
+
+    return te.create_prim_func([x, w, te.compute((5, 15, 32), value, name="Y")])
+
+
+@pytest.mark.parametrize(
+    "make", [product, with_epilogue, distances, stencil, running_sums, channels_before_windows]
+)
 def test_candidates_compute_the_same_bits(make):
     func = make()
     found = candidates(func, 8, rules=RULES)

@@ -1,5 +1,5 @@
 // register_tile: a tile of a sum's results stays in registers while all of its terms are added, in the order of
-// the program.  Tiles may reach over the edge, so that extents like 127 and 13 have as many ways as others.
+// the default schedule.  Tiles may reach over the edge, so that extents like 127 and 13 have as many ways as others.
 //   for i, j, k: C[i, j] += A[i, k] * B[k, j]   ->   for io, jo:
 //                                                     for k: unrolled ii, jn: vectorized jv: T[..] += ..
 //                                                     C[io * n + ii, ..] = T[ii, jn, jv]
@@ -10,6 +10,7 @@
 
 #include "tilewright/schedule/default/cpu/epilogue.h"
 #include "tilewright/schedule/default/cpu/rules.h"
+#include "tilewright/schedule/default/cpu/sum_plan.h"
 #include "tilewright/schedule/steps.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/uses.h"
@@ -169,13 +170,27 @@ TileLoops tile_results(Schedule& sch, const BlockShape& target, size_t column, c
   return loops;
 }
 
+// Axes of terms in the order in which the default schedule adds them, outermost first, so that results are the same
+// bits: of a window with channels, those come last.
+std::vector<size_t> terms_of(const BlockShape& sum, const Features& features) {
+  const std::vector<size_t> terms = axes_of(sum, IterType::kReduce);
+  const OrReason<schedule::SumPlan> plan = schedule::plan_sum(sum, features);
+  if (!plan) return terms;
+  std::vector<size_t> ordered;  // others among the steps are axes of results
+  for (size_t axis : plan->steps) {
+    if (std::ranges::find(terms, axis) != terms.end()) ordered.push_back(axis);
+  }
+  return ordered.size() == terms.size() ? ordered : terms;
+}
+
 // The sum in the loop over tiles: loops over terms, and inside of them the tile.
-void compute_tile(Schedule& sch, const BlockShape& sum, LoopRef place, size_t column, const ExprRef& lanes) {
+void compute_tile(Schedule& sch, const BlockShape& sum, const std::vector<size_t>& terms, LoopRef place,
+                  size_t column, const ExprRef& lanes) {
   sch.call("compute_at", sum.ref, place, true);
   const std::vector<LoopRef> inside = schedule::loops_inside(sch, sum.ref, place);
   const auto of_axis = [&](size_t axis) { return schedule::loops_of_axis(sch, sum.ref, axis, inside); };
   std::vector<LoopRef> order, written_out, tile;
-  for (size_t axis : axes_of(sum, IterType::kReduce)) {
+  for (size_t axis : terms) {
     for (LoopRef loop : of_axis(axis)) {
       const std::vector<ExprRef> sizes =
           sch.call("sample_perfect_tile", loop, int64_t{2}, kMostWrittenOut).exprs();
@@ -243,7 +258,9 @@ Schedule design_of(Schedule sch, const BlockShape& sum, const std::optional<Bloc
   parts.push_back(sum.ref);
   for (size_t n = parts.size(); n-- > 0;) {
     const BlockShape part = *schedule::shape_of(sch, parts[n]);
-    compute_tile(sch, part, place, axis_of_dimension(part, dim), lanes);
+    const std::vector<size_t> terms =
+        sums.lanes.empty() ? terms_of(sum, features) : axes_of(part, IterType::kReduce);
+    compute_tile(sch, part, terms, place, axis_of_dimension(part, dim), lanes);
   }
   for (const BufferLoadNode* load : way.copied)
     copy_operand(sch, sum, parts[0], load, way, most_lanes, features);
