@@ -134,7 +134,8 @@ class RecordFile(Database):
         """Adds the programs and records of a file that export wrote, and returns how many records were not here yet.
 
         Raises UserError if a line is none of these; nothing is added then
-        >>> tilewright.tune.RecordFile("tune.db").import_("tune.jsonl")
+        >>> tilewright.tune.RecordFile("one.db").export("tune.jsonl")
+        >>> tilewright.tune.RecordFile("two.db").import_("tune.jsonl")
         """
         added = RecordFile()
         for place, line in enumerate(Path(path).read_text().splitlines(), 1):
@@ -168,6 +169,7 @@ def records_in(path) -> list[tuple[str, Record]]:
 
     path    of the library
     Raises  UserError if it is no library of a model
+    >>> ex.export_library("model.so")
     >>> tilewright.tune.records_in("model.so")
     """
     return _core.library_records(str(path))
@@ -177,7 +179,8 @@ def difference(one: RecordFile, other: RecordFile) -> list[tuple[str, RecordKey,
     """(name, key, seconds in one, seconds in other) of each program and machine, where the other gained most first.
 
     one, other  their best records are compared, by median times in s; None: it has none
-    >>> [(name, a, b) for name, key, a, b in tilewright.tune.difference(before, after) if a and b and b < a]
+    >>> one, other = tilewright.tune.RecordFile("one.db"), tilewright.tune.RecordFile("two.db")
+    >>> [(name, a, b) for name, key, a, b in tilewright.tune.difference(one, other) if a and b and b < a]
     """
     names: dict[str, str] = {}
     keys: dict[RecordKey, None] = {}

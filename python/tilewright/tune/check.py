@@ -11,7 +11,7 @@ def objection(sch: Schedule) -> str | None:
     """Why a schedule gives other numbers than its program on the interpreter; None if it does not, or the program is too large.
 
     sch  a Schedule with steps
-    >>> tilewright.tune.check.objection(sch)
+    >>> tilewright.tune.check.objection(tilewright.Schedule(mm))
     """
     try:
         sch.verify(samples=1, max_steps=MOST_STEPS)

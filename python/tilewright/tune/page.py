@@ -1,7 +1,7 @@
 """Tuning as a page that needs nothing else: how fast candidates were, when, and what the fastest does otherwise."""
 
+import collections
 import difflib
-from collections import Counter
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -231,7 +231,7 @@ def _section(story: Story, place: int) -> str:
             f"<p>Scores and measured speeds have a rank correlation of {correlation:.2f} "
             "(1: the same order; 0: no relation).</p>"
         )
-    if reasons := Counter(each.failure for each in story.trials if each.failure):
+    if reasons := collections.Counter(each.failure for each in story.trials if each.failure):
         items = "".join(f"<li>{count} times: {escape(text)}</li>" for text, count in reasons.most_common())
         parts.append(f"<p>Candidates that failed:</p><ul>{items}</ul>")
     difference = trace_difference(story)
@@ -252,7 +252,8 @@ def report(source, path) -> None:
     source  what tune, tune_model or tune_tasks returned, or a RecordFile
     path    the file; one that is there is replaced
     Raises  UserError if there are no records
-    >>> tilewright.tune.report(tilewright.tune.RecordFile("tune.db"), "tune.html")
+    >>> results = tilewright.tune.tune(mm, database=tilewright.tune.RecordFile(), trials=2, quiet=True)
+    >>> tilewright.tune.report(results, "tune.html")
     """
     stories = [each for each in stories_of(source) if each.records]
     if not stories:

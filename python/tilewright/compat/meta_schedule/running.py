@@ -1,8 +1,8 @@
 """ms.builder, ms.runner and ms.arg_info: how candidates are built and measured."""
 
+import statistics
 import tempfile
 from pathlib import Path
-from statistics import median
 
 from tilewright import _core, tir, tune
 from tilewright.errors import Unsupported, UserError
@@ -208,7 +208,7 @@ class RunnerResult:
     @property
     def median(self) -> float:
         """The median time; infinity: it failed."""
-        return median(self.run_secs) if self.run_secs else float("inf")
+        return statistics.median(self.run_secs) if self.run_secs else float("inf")
 
 
 class RunnerFuture:
