@@ -130,6 +130,7 @@ def compile(
     shapes: dict[str, int] | None = None,
     best_at: dict[str, int | list[int]] | None = None,
     check_bounds: bool = False,
+    reproducible: bool = False,
 ) -> _core.Module | _core.Executable:
     """A compiled program: a Module for loop programs, an Executable for graphs.
 
@@ -147,12 +148,20 @@ def compile(
     best_at  {name of an open dimension: the extent that schedules are chosen for}, e.g. {"batch": 8}, or a list of extents of at least 1,
             e.g. {"batch": [1, 8]}: a kernel whose schedules differ has one for each and chooses by the extent of a call, at most 4 in all
             combinations (docs/decisions/0026-plans-by-extent.md); results are right at all extents,
-            and may differ in rounding (docs/decisions/0025-likely-sizes.md); default: of images that convolutions read, 8 in a batch and 224 x 224 pixels, else no extent is preferred
+            and may differ in rounding without reproducible=True (docs/decisions/0025-likely-sizes.md); default: of images that convolutions read, 8 in a batch and 224 x 224 pixels, else no extent is preferred
+    reproducible  float32 results have the same bits with open and fixed extents, alone and in a batch, with any number of threads, with and
+            without tuning records: no convolution by Winograd, which costs networks of 3 x 3 convolutions time (docs/precision.md); default False
     Raises  UserError for a source of another kind, a model that is missing or damaged, a precision or weights that there are not, and
             shapes or best_at of dimensions that the source has not;
             Unsupported with every operator of a model that has no conversion
     >>> ex = tilewright.compile("model.onnx", weights="int8", shapes={"n": 1}); vm = tilewright.VirtualMachine(ex)
     """
+    if reproducible:
+        from .reproducible import same_bits
+
+        options = {"schedule": schedule, "precision": precision, "weights": weights, "shapes": shapes}
+        with same_bits(target):
+            return compile(source, target, params, best_at=best_at, check_bounds=check_bounds, **options)
     if (
         isinstance(source, str | bytes)
         or hasattr(source, "__fspath__")
