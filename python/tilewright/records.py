@@ -154,7 +154,8 @@ class RecordFile(Database):
         return self.merge(added)
 
     def prune(self, count: int = 1) -> int:
-        """Keeps the fastest `count` records of each key and space; returns how many it removed."""
+        """Keeps the fastest `count` records of each key and space, those first that surely beat the default schedule, and the
+        default schedule's; returns how many it removed."""
         return self._core.prune(count)
 
     def __len__(self) -> int:

@@ -247,9 +247,51 @@ def test_a_file_of_an_older_version_is_brought_up_to_date(tmp_path):
     made = record(tune.tasks_of(matmul())[0], [2.0])
     made.score = 0.5
     database.add(made)
-    # without a time relative to the default schedule it comes after those that have one
-    assert [(each.median, each.score) for each in database.records()] == [(2.0, 0.5), (1.0, None)]
+    assert [(each.median, each.score) for each in database.records()] == [(1.0, None), (2.0, 0.5)]
     assert len(tune.RecordFile(path)) == 2
+
+
+def winner(task, seconds, baseline, beats=True):
+    made = record(task, seconds, beats=beats)
+    made.trace_json, made.baseline = "[]", baseline
+    return made
+
+
+def test_winners_of_an_older_file_stay_winners(tmp_path):
+    path = tmp_path / "tune.db"
+    (task,) = tune.tasks_of(matmul())
+    tune.RecordFile(path).add(winner(task, [1.0], [2.0]))
+    old_file(path)
+    database = tune.RecordFile(path)
+    assert (database.best(task.key).trace_json, database.best(task.key).relative) == ("[]", 0.5)
+
+
+def test_a_record_whose_trace_does_not_apply_is_not_in_the_library(tmp_path, monkeypatch):
+    monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path / "cache"))
+    model = Path(__file__).parents[2] / "examples" / "fashion_mnist" / "fashion_mnist.onnx"
+    (task, *_) = tune.tasks_of(tw.compile(model).legalized, "llvm")
+    database = tune.RecordFile()
+    made = winner(task, [1.0], [2.0])
+    sch = tw.Schedule(matmul())
+    sch.get_block("C")
+    sch.reorder(*reversed(sch.get_loops("C")))
+    made.trace_json = sch.trace.save_json().replace('"C"', '"NOSUCH"')
+    database.add(made)
+    for _ in range(2):  # compiled, and from the cache
+        with database:
+            tw.compile(model).export_library(str(tmp_path / "model.so"))
+        assert tune.records_in(tmp_path / "model.so") == []
+
+
+def test_prune_keeps_what_kernels_are_scheduled_by():
+    database = tune.RecordFile()
+    (task,) = tune.tasks_of(matmul())
+    database.add(record(task, [2.0]))
+    database.add(winner(task, [1.8], [2.0]))
+    database.add(winner(task, [1.6], [2.0], beats=False))  # faster, but not surely
+    assert database.prune(1) == 1
+    assert [each.relative for each in database.records()] == [0.9, 1.0]
+    assert database.best(task.key).relative == 0.9
 
 
 def test_a_full_disk(tmp_path):

@@ -222,7 +222,7 @@ def test_annotations_become_loops():
     postprocs = [tune.RewriteParallelVectorizeUnroll(), tune.RewriteReductionBlock()]
     _, database = tuned(space=tune.ScheduleFn(annotated), postprocs=postprocs, trials=3)
     best = database.records()[0]
-    view = database.of_space("function annotated")
+    view = database.of_space(tune.ScheduleFn(annotated).name)
     sch = view.schedule_for(matmul(), TARGET)
     text = str(sch.mod)
     assert "T.parallel(" in text and "T.vectorized(" in text and "C_init" in text
@@ -413,7 +413,7 @@ def test_a_union_of_spaces():
     space = tune.SpaceUnion(COLUMNS, tune.ScheduleFn(rows))
     (result,), database = tuned(space=space, trials=20)
     assert result.trials == 7
-    assert {each.space for each in database.records()} == {"union of function columns, function rows"}
+    assert {each.space for each in database.records()} == {space.name}
     with pytest.raises(UserError) as error:
         tune.SpaceUnion()
     assert str(error.value) == "SpaceUnion: there is no space"

@@ -35,6 +35,9 @@ def split_columns(sch):
     sch.decompose_reduction(block, k)
 
 
+SPLIT = tune.ScheduleFn(split_columns).name
+
+
 def tuned(func, database, **options):
     options = {"trials": 8, "options": FAST, "quiet": True} | options
     return tune.tune(func, "llvm -num-cores=1", database=database, **options)
@@ -47,8 +50,8 @@ def test_the_space_of_a_function():
     assert result.trials == len(records) == 5  # 1, 2, 4, 8 and 16 columns
     assert [each.failure for each in records if each.failure] == []
     assert all(len(each.seconds) >= 1 for each in records)
-    assert {each.space for each in records} == {"function split_columns"}
-    view = database.of_space("function split_columns")
+    assert {each.space for each in records} == {SPLIT}
+    view = database.of_space(SPLIT)
     sch = view.schedule_for(matmul(), "llvm -num-cores=1")
     assert sch.trace.save_json() == result.best.trace_json == records[0].trace_json
     assert result.best.relative == min(each.relative for each in records)
@@ -87,10 +90,11 @@ def test_a_space_function_may_return_schedules():
     (result,) = tuned(matmul(), database, space=tune.ScheduleFn(two), trials=20)
     assert result.trials == 6
 
+    three = tune.ScheduleFn(lambda sch: 3)
     with pytest.raises(UserError) as error:
-        tuned(matmul(), database, space=tune.ScheduleFn(lambda sch: 3))
+        tuned(matmul(), database, space=three)
     assert str(error.value) == (
-        "function test_a_space_function_may_return_schedules.<locals>.<lambda> returned 3, expected None, a Schedule "
+        f"{three.name} returned 3, expected None, a Schedule "
         "or a list of them\nhelp: a space function changes the schedule that it is given"
     )
     with pytest.raises(UserError) as error:
@@ -294,13 +298,13 @@ def test_kernels_of_any_name_are_tuned():
     database = tune.RecordFile()
     (result,) = tuned(func, database, space=tune.ScheduleFn(split_columns), trials=2)
     assert result.task.name == "linear0" and result.best is not None
-    assert database.of_space("function split_columns").schedule_for(matmul(), "llvm -num-cores=1") is not None
+    assert database.of_space(SPLIT).schedule_for(matmul(), "llvm -num-cores=1") is not None
 
 
 def test_results_of_the_winner_are_right():
     database = tune.RecordFile()
     tuned(matmul(31), database, space=tune.ScheduleFn(split_columns))
-    with database.of_space("function split_columns"):
+    with database.of_space(SPLIT):
         lib = tw.build(matmul(31), "llvm -num-cores=1")
     x, y = (np.random.default_rng(seed).standard_normal((31, 31)).astype("float32") for seed in (0, 1))
     out = tw.tensor(np.zeros((31, 31), "float32"))
@@ -345,3 +349,44 @@ def test_a_candidate_with_other_numbers_is_a_failure():
     assert str(error.value) == (
         "ValueError: argument 0 has other numbers than after the default schedule, first at [5]"
     )
+
+
+def test_functions_of_one_name_are_spaces_of_their_own():
+    def halves(sch):
+        sch.split(sch.get_loops("C")[0], [None, 2])
+
+    before = tune.ScheduleFn(halves)
+
+    def halves(sch):
+        sch.split(sch.get_loops("C")[0], [None, 4])
+
+    after = tune.ScheduleFn(halves)
+    assert before.name != after.name and before.name.startswith("function test_functions_of_one_name")
+    assert tune.ScheduleFn(halves).name == after.name
+    rules = [
+        tune.DefaultSpace(),
+        tune.DefaultSpace(rules=["auto_inline"]),
+        tune.DefaultSpace(by_block={"C": "auto_inline"}),
+    ]
+    assert [each.name for each in rules] == ["default", "default by auto_inline", "default by C: auto_inline"]
+
+
+def test_what_changes_sums_does_not_win_for_runs_that_forbid_it():
+    database = tune.RecordFile()
+    (task,) = tune.tasks_of(matmul(), "llvm -num-cores=1")
+    sch = tw.Schedule(task.module)
+    split_columns(sch)
+    other = tune.Record()
+    other.key, other.target, other.space = task.key, "llvm -num-cores=1", "default"
+    other.trace_json, other.seconds, other.baseline = sch.trace.save_json(), [1e-9], [1.0]
+    other.beats_default = other.changes_sums = True
+    database.add(other)
+    for allowed in (False, True):
+        (result,) = tuned(matmul(), database, trials=1, resume=True, allow_reassociation=allowed)
+        assert (result.best.trace_json == other.trace_json) == allowed
+
+
+def test_a_default_schedule_that_cannot_be_measured_ends_the_run():
+    with pytest.raises(UserError) as error:
+        tuned(matmul(), tune.RecordFile(), options=tune.MeasureOptions(memory_mb=1))
+    assert str(error.value).startswith("main: the default schedule cannot be measured: ")

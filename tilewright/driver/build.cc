@@ -62,15 +62,16 @@ lower::StepObserver step_observer(const BuildOptions& options, std::mutex& mutex
   };
 }
 
-// What the cache keeps of a kernel: the length of its plans, these, and its code.
+// What the cache keeps of a kernel: the length of its plans, these, if its record scheduled it, and its code.
 std::string entry_of(const Kernel& kernel) {
-  return fmt::format("{}:{}{}", kernel.plans.size(), kernel.plans, kernel.object);
+  return fmt::format("{}:{}{:d}{}", kernel.plans.size(), kernel.plans, kernel.is_by_record, kernel.object);
 }
 
 void take_entry(std::string entry, Kernel* kernel) {
   const size_t colon = entry.find(':'), length = std::stoul(entry);
   kernel->plans = entry.substr(colon + 1, length);
-  kernel->object = std::move(entry).substr(colon + 1 + length);
+  kernel->is_by_record = entry.at(colon + 1 + length) == '1';
+  kernel->object = std::move(entry).substr(colon + 2 + length);
 }
 
 // Compiles the kernel, or takes its code from `cache` if it is there.  Returns true if the cache grew.
@@ -92,6 +93,7 @@ bool compile_kernel(Kernel& kernel, const Generator& generator, const BuildOptio
     Timer timer(options, mutex, "schedule", kernel.name);
     scheduled = schedule_kernel(kernel, generator);
     kernel.plans = plans_text(scheduled);
+    kernel.is_by_record = kernel.record && !is_record_refused(scheduled);
   }
   {
     Timer timer(options, mutex, "lower", kernel.name);
@@ -186,7 +188,7 @@ std::vector<std::pair<std::string, records::Record>> kernel_records(const runtim
   const CompiledModule* compiled = as_compiled(module);
   if (!compiled) return found;
   for (const Kernel& kernel : compiled->kernels()) {
-    if (kernel.record) found.emplace_back(kernel.name, *kernel.record);
+    if (kernel.is_by_record) found.emplace_back(kernel.name, *kernel.record);
   }
   return found;
 }

@@ -52,6 +52,11 @@ schedule::PlannedFunction schedule_kernel(const Kernel& kernel, const Generator&
   return planned;
 }
 
+bool is_record_refused(const schedule::PlannedFunction& planned) {
+  const std::vector<schedule::Attempt>& attempts = planned.plans[0].schedule.attempts;
+  return !attempts.empty() && attempts[0].rule == records::kRule;
+}
+
 std::string plans_text(const schedule::PlannedFunction& planned) {
   if (planned.plans.size() == 1) return "";
   std::string text;

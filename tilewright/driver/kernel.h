@@ -22,6 +22,7 @@ struct Kernel {
   std::optional<records::Record> record = {};  // the fastest of them, which schedules it
   ir::IRModule lowered = {};                   // empty until it is lowered
   std::string object = {};                     // its code, if the target compiles functions one by one
+  bool is_by_record = false;                   // `record` has scheduled it; false if its trace did not apply
   std::string plans = {};  // a line for each (schedule/default/extent_plans.h); empty: it has one
 };
 
@@ -35,6 +36,9 @@ std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rule
 /// The kernel scheduled by its record, else by the rules; one plan with an empty trace if it is not left to
 /// them.  An attempt says why the record does not apply.
 schedule::PlannedFunction schedule_kernel(const Kernel& kernel, const Generator& generator);
+
+/// True if the kernel's record did not apply.
+bool is_record_refused(const schedule::PlannedFunction& planned);
 
 /// The lines of Kernel::plans.
 std::string plans_text(const schedule::PlannedFunction& planned);

@@ -15,6 +15,8 @@ constexpr int64_t kVersion = 2;  // 1: without scores and relative times
 constexpr int kBusyMilliseconds = 60'000;
 // the fastest first; those that were not measured beside the default schedule come after it
 constexpr std::string_view kOrder = "relative IS NULL, relative, median IS NULL, median, id";
+// what a kernel may be scheduled by: the default schedule, and what surely beats it
+constexpr std::string_view kUsable = "trace = '' OR beats_default";
 constexpr std::string_view kColumns =
     "id, program, machine, target, space, trace, seconds, baseline, failure, beats_default, changes_sums, "
     "is_cold, "
@@ -47,7 +49,7 @@ std::string condition(const Query& query) {
   std::string text = query.with_failures ? "1" : "median IS NOT NULL";
   if (query.key) text += " AND program = ?1 AND machine = ?2";
   if (!query.space.empty()) text += " AND space = ?3";
-  if (query.only_usable) text += " AND (trace = '' OR beats_default)";
+  if (query.only_usable) text += fmt::format(" AND ({})", kUsable);
   return text;
 }
 
@@ -98,9 +100,7 @@ int64_t SqliteDatabase::stored_version() const {
 void SqliteDatabase::make_tables() {
   run("BEGIN IMMEDIATE");
   const int64_t version = stored_version();
-  if (version == 1)
-    run("ALTER TABLE record ADD COLUMN score REAL; ALTER TABLE record ADD COLUMN relative REAL; "
-        "PRAGMA user_version = 2");
+  if (version == 1) bring_up_to_date();
   if (version == 0) {
     if (integer_of("SELECT count(*) FROM sqlite_master") > 0)
       throw UserError("{} is a database, but not one of tuning records", path_)
@@ -118,6 +118,26 @@ PRAGMA user_version = 2;
 )");
   }
   run("COMMIT");
+}
+
+// Adds what version 1 lacks: columns of the cost model's scores and of relative times, and these times.
+void SqliteDatabase::bring_up_to_date() {
+  run("ALTER TABLE record ADD COLUMN score REAL; ALTER TABLE record ADD COLUMN relative REAL; "
+      "DROP INDEX IF EXISTS by_key; CREATE INDEX by_key ON record(program, machine, relative); "
+      "PRAGMA user_version = 2");
+  std::vector<Record> found;
+  {
+    Statement rows(handle_.get(), path_,
+                   fmt::format("SELECT {} FROM record WHERE median IS NOT NULL", kColumns));
+    while (rows.step()) found.push_back(record_of(rows));
+  }
+  for (const Record& record : found) {
+    if (const std::optional<double> relative = record.relative())
+      Statement(handle_.get(), path_, "UPDATE record SET relative = ?1 WHERE id = ?2")
+          .bind(1, *relative)
+          .bind(2, record.id)
+          .step();
+  }
 }
 
 void SqliteDatabase::set_patience(int milliseconds) { sqlite3_busy_timeout(handle_.get(), milliseconds); }
@@ -214,10 +234,12 @@ int64_t SqliteDatabase::prune(int64_t count) {
   if (count < 1) throw UserError("prune: {} records are to be kept, expected at least 1", count);
   std::lock_guard lock(mutex_);
   Statement(handle_.get(), path_,
-            fmt::format("DELETE FROM record WHERE id NOT IN (SELECT id FROM (SELECT id, median, row_number() "
-                        "OVER (PARTITION BY program, machine, space ORDER BY {}) AS place FROM record) "
-                        "WHERE place <= ?1 AND median IS NOT NULL)",
-                        kOrder))
+            fmt::format(
+                "DELETE FROM record WHERE id NOT IN (SELECT id FROM (SELECT id, trace, median, "
+                "row_number() OVER (PARTITION BY program, machine, space ORDER BY NOT ({0}), {1}) AS place, "
+                "row_number() OVER (PARTITION BY program, machine, space, trace = '' ORDER BY {1}) AS other "
+                "FROM record) WHERE (place <= ?1 OR (trace = '' AND other = 1)) AND median IS NOT NULL)",
+                kUsable, kOrder))
       .bind(1, count)
       .step();
   return sqlite3_changes64(handle_.get());

@@ -49,7 +49,8 @@ class SqliteDatabase final : public Database {
   std::vector<Program> programs() const;
   /// Adds the programs and records of `other` that are not here yet; returns how many records.
   int64_t merge(const SqliteDatabase& other);
-  /// Keeps the fastest `count` records of each key and space, and removes the others; returns how many.
+  /// Keeps the fastest `count` records of each key and space, those first that surely beat the default schedule, and
+  /// the default schedule's; removes the others and returns how many.
   int64_t prune(int64_t count);
 
  private:
@@ -61,6 +62,7 @@ class SqliteDatabase final : public Database {
   void run(const char* sql, bool may_be_busy = false);
   int64_t stored_version() const;
   void make_tables();
+  void bring_up_to_date();
 
   std::string path_;
   mutable std::mutex mutex_;

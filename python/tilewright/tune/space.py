@@ -1,5 +1,7 @@
 """Spaces: which schedules of a kernel there are to choose from."""
 
+import hashlib
+
 from .. import _core
 from ..errors import Unsupported, UserError
 from ..schedule import Schedule, Trace
@@ -24,6 +26,21 @@ class SpaceGenerator:
         return []
 
 
+def _parts_of(code) -> list:
+    """What a code object computes, without addresses, lines and names of files."""
+    constants = [_parts_of(each) if hasattr(each, "co_code") else repr(each) for each in code.co_consts]
+    return [code.co_code.hex(), code.co_names, code.co_varnames, constants]
+
+
+def _digest(function) -> str:
+    """8 digits that tell functions of one name apart, so that records of a function that was changed are not its records.
+
+    Values that it takes from around, e.g. by closures, are no part of it.
+    """
+    code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
+    return hashlib.sha256(repr(code and _parts_of(code)).encode()).hexdigest()[:8]
+
+
 class ScheduleFn(SpaceGenerator):
     """The space of a function that schedules with sample_* steps.
 
@@ -35,7 +52,8 @@ class ScheduleFn(SpaceGenerator):
         if not callable(function):
             raise UserError(f"ScheduleFn: a Python {type(function).__name__} cannot be called")
         self.function = function
-        self.name = f"function {getattr(function, '__qualname__', type(function).__name__)}"
+        name = getattr(function, "__qualname__", type(function).__name__)
+        self.name = f"function {name} {_digest(function)}"
 
     def designs(self, task) -> list[Schedule]:
         return self.sampled(task, 0)
@@ -107,6 +125,10 @@ def _core_rule(rule):
     return (name, apply)
 
 
+def _name_of(rule) -> str:
+    return rule if isinstance(rule, str) else str(getattr(rule, "name", rule))
+
+
 class DefaultSpace(SpaceGenerator):
     """The default schedule, which is always the first candidate, and designs that rules make.
 
@@ -131,6 +153,10 @@ class DefaultSpace(SpaceGenerator):
         plans: bool | None = None,
     ):
         self._has_plans = rules is None if plans is None else plans
+        names = [_name_of(rule) for rule in rules or ()]
+        names += [f"{block}: {_name_of(rule)}" for block, rule in (by_block or {}).items()]
+        if rules is not None or by_block:
+            self.name = "default by " + (", ".join(names) or "no rule")
         self._allows_other_sums = allow_reassociation
         self._rules = None if rules is None else [_core_rule(each) for each in rules]
         self._by_block = {block: _core_rule(rule) for block, rule in (by_block or {}).items()}

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from .. import _core
+from ..errors import UserError
 from ..records import Record, RecordFile, Task, speed_order
 from ..schedule import Schedule, Trace
 from .batch import Measurer
@@ -180,8 +181,9 @@ class TaskTuner:
     def measure_default(self) -> None:
         """Measures the default schedule, which is candidate 0 of the default space."""
         found = self._measurer.measure_default()
-        if found.get("seconds"):
-            self.result.default_s = median(found["seconds"])
+        if "failure" in found:
+            raise UserError(f"{self._task.name}: the default schedule cannot be measured: {found['failure']}")
+        self.result.default_s = median(found["seconds"])
         if isinstance(self._space, DefaultSpace):
             self._take(self._record("", found))
 
@@ -190,6 +192,8 @@ class TaskTuner:
         if not record.seconds:
             return
         # what cannot be told apart from the default stays the default
+        if record.changes_sums and isinstance(self._space, DefaultSpace) and not self._allows_other_bits:
+            return  # of a run that allowed it
         is_usable = not record.trace_json or record.beats_default or not isinstance(self._space, DefaultSpace)
         if is_usable and (best is None or speed_order(record) < speed_order(best)):
             self.result.best = record
