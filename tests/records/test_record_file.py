@@ -1,6 +1,7 @@
 """Records of tuning in SQLite files: queries, several writers, damaged files, schedules of build and compile."""
 
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -238,6 +239,8 @@ def old_file(path, version=1):
         other.execute("ALTER TABLE record DROP COLUMN score")
         other.execute("ALTER TABLE record DROP COLUMN relative")
         other.execute(f"PRAGMA user_version = {version}")
+    other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    other.close()
 
 
 def test_a_file_of_an_older_version_is_brought_up_to_date(tmp_path):
@@ -477,3 +480,45 @@ def test_killing_a_writer_loses_at_most_one_record(tmp_path):
     process.wait()
     assert Path(path).exists()
     assert len(tune.RecordFile(path).records()) >= seen[-1] + 1
+
+
+READ_ONLY = """
+mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" || exit 77
+exec "$2" -c "$3" "$1/tune.db"
+"""
+LOOKS_UP = """
+import sys
+import tilewright as tw
+from tilewright import tune
+try:
+    database = tune.RecordFile(sys.argv[1])
+    print(len(database), database.best(database.records()[0].key).relative)
+    database.add(database.records()[0])
+except tw.UserError as error:
+    print(str(error).replace(sys.argv[1], "tune.db"))
+"""
+
+
+def read_only(folder) -> str:
+    """What the program prints where its folder cannot be written."""
+    words = ["unshare", "-rm", "sh", "-c", READ_ONLY, "sh", str(folder), sys.executable, LOOKS_UP]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode == 77 or "unshare" in done.stderr:
+        pytest.skip("this user may not mount a folder")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare of util-linux")
+def test_a_file_that_cannot_be_written_is_read(tmp_path):
+    (task,) = tune.tasks_of(matmul())
+    tune.RecordFile(tmp_path / "tune.db").add(winner(task, [1.0], [2.0]))
+    assert read_only(tmp_path) == (
+        "1 0.5\nerror: tune.db cannot be written: attempt to write a readonly database\n"
+    )
+    (tmp_path / "tune.db").unlink()
+    old_file(tmp_path / "tune.db")
+    assert read_only(tmp_path) == (
+        "error: tune.db is of an older version, and cannot be written to bring it up to date\n"
+        "help: copy it to where it can be written\n"
+    )

@@ -59,6 +59,10 @@ void SqliteDatabase::Close::operator()(sqlite3* handle) const { sqlite3_close_v2
 
 SqliteDatabase::SqliteDatabase(const std::string& path) : path_(path) {
   open();
+  if (sqlite3_db_readonly(handle_.get(), "main") == 1) {
+    open_for_reading();
+    return;
+  }
   if (stored_version() < kVersion) make_tables();
   // one file for readers, and a log that each record is appended to; it stays as it is while others have it open
   run("PRAGMA journal_mode = WAL", true);
@@ -74,6 +78,23 @@ void SqliteDatabase::open() {
   handle_.reset(handle);
   if (code != SQLITE_OK) fail(code, handle, path_);
   sqlite3_busy_timeout(handle, kBusyMilliseconds);
+}
+
+// A file that cannot be written can be looked up nevertheless.  Beside it SQLite could not make the files with which
+// processes share it, so that it is read as one that nobody changes.
+void SqliteDatabase::open_for_reading() {
+  handle_.reset();
+  sqlite3* handle = nullptr;
+  std::string uri = "file:";
+  for (const char c : path_)
+    uri += c == '?' || c == '#' || c == '%' ? fmt::format("%{:02x}", c) : std::string(1, c);
+  const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_FULLMUTEX;
+  const int code = sqlite3_open_v2((uri + "?immutable=1").c_str(), &handle, flags, nullptr);
+  handle_.reset(handle);
+  if (code != SQLITE_OK) fail(code, handle, path_);
+  if (stored_version() < kVersion)
+    throw UserError("{} is of an older version, and cannot be written to bring it up to date", path_)
+        .help("copy it to where it can be written");
 }
 
 int64_t SqliteDatabase::integer_of(const std::string& sql) const {

@@ -29,7 +29,7 @@ struct Query {
 
 class SqliteDatabase final : public Database {
  public:
-  /// Opens `path`, or makes it; ":memory:" is in memory alone.  Raises UserError if it cannot be opened, is no
+  /// Opens `path`, or makes it; ":memory:" is in memory alone.  One that cannot be written is read alone.  Raises UserError if it cannot be opened, is no
   /// database of records, or is of a newer version; the file is left as it is then.
   explicit SqliteDatabase(const std::string& path);
   ~SqliteDatabase() override;
@@ -58,6 +58,7 @@ class SqliteDatabase final : public Database {
     void operator()(sqlite3* handle) const;
   };
   void open();
+  void open_for_reading();
   int64_t integer_of(const std::string& sql) const;
   void run(const char* sql, bool may_be_busy = false);
   int64_t stored_version() const;
