@@ -7,6 +7,7 @@ import pytest
 
 import tilewright as tw
 from tilewright import te
+from tilewright.errors import UserError
 
 TARGET = "llvm -mcpu=x86-64-v4 -num-cores=1"
 PAGE = Path(__file__).parents[3] / "docs" / "schedules.md"
@@ -101,6 +102,14 @@ def test_plans_change_no_bit(shape, plan):
         results.append(out.numpy())
     np.testing.assert_allclose(results[0], a @ b, rtol=1e-4, atol=1e-4)
     assert results[0].tobytes() == results[1].tobytes()
+
+
+def test_a_name_that_is_no_decision():
+    with pytest.raises(UserError) as error:
+        scheduled(product(), tile_row=4)
+    assert str(error.value) == (
+        "error: block C is annotated with plan.tile_row, which is no decision of the rules\nhelp: did you mean plan.tile_rows?"
+    )
 
 
 def test_the_annotations_are_gone_and_the_trace_replays():

@@ -1,6 +1,9 @@
 #include "tilewright/schedule/default/choices.h"
 
-#include "tilewright/tir/builder.h"
+#include <algorithm>
+
+#include "tilewright/support/error.h"
+#include "tilewright/support/near.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -59,6 +62,18 @@ int64_t planned(const Block& block, std::string_view name, int64_t by_rules) {
   if (block->annotations.empty()) return by_rules;
   const int64_t value = block->annotations.get_int(std::string(kPlan) + std::string(name), kByRules);
   return value == kByRules ? by_rules : value;
+}
+
+void require_plan(const Schedule& sch, BlockRef block) {
+  std::vector<std::string> names;
+  for (const PlanChoice& each : kChoices) names.push_back(std::string(kPlan) + std::string(each.name));
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  for (const auto& [name, value] : sch.get(block)->annotations) {
+    if (!is_plan(name) || std::find(names.begin(), names.end(), name) != names.end()) continue;
+    throw UserError("block {} is annotated with {}, which is no decision of the rules",
+                    sch.get(block)->name_hint, name)
+        .help("{}", nearest_names_text(name, views));
+  }
 }
 
 void remove_plan(Schedule& sch, BlockRef block) {

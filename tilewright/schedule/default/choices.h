@@ -31,6 +31,8 @@ std::span<const PlanChoice> plan_choices();
 int64_t planned(const Block& block, std::string_view name, int64_t by_rules);
 /// True if `annotation` is such a decision.
 bool is_plan(std::string_view annotation);
+/// Raises UserError for an annotation of `block` that names no decision.
+void require_plan(const Schedule& sch, BlockRef block);
 /// Removes the decisions of `block`, by steps.
 void remove_plan(Schedule& sch, BlockRef block);
 

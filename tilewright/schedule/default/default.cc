@@ -442,6 +442,7 @@ void Rules::vectorize(const BlockShape& shape) {
 // The rules for whole functions; false if nothing is left for the others.
 bool Rules::leaves_sums() {
   blocks_ = outer_blocks(sch_, func_name_);
+  for (BlockRef block : blocks_) require_plan(sch_, block);
   if (tiles_attention()) return false;
   inline_elements();
   tiles_pool();
