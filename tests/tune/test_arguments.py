@@ -44,9 +44,7 @@ def text_of(function, *args, **options) -> str:
     return str(error.value)
 
 
-MODEL = (
-    "an object with predict(candidates) and update(candidates, seconds)\nhelp: tune.default_model() makes one"
-)
+MODEL = ", expected an object with predict(candidates) and update(candidates, seconds)\nhelp: tune.default_model() makes one"
 WRONG = [
     ("trials", True, "is True, expected a whole number from 1 on"),
     ("trials", 1.5, "is 1.5, expected a whole number from 1 on"),
@@ -66,8 +64,8 @@ WRONG = [
     ("options", {}, "is a Python dict, expected tune.MeasureOptions"),
     ("executor", 3, "is a Python int, expected concurrent.futures.Executor"),
     ("measure_executor", "pool", "is a Python str, expected concurrent.futures.Executor"),
-    ("cost_model", "xgb", f"is a Python str, expected {MODEL}"),
-    ("cost_model", 1, f"is a Python int, expected {MODEL}"),
+    ("cost_model", "xgb", f"is a Python str{MODEL}"),
+    ("cost_model", 1, f"is a Python int{MODEL}"),
     ("postprocs", None, "is a Python NoneType, expected a list"),
     ("postprocs", tune.DisallowDynamicLoop(), "is a Python DisallowDynamicLoop, expected a list"),
     ("callbacks", print, "is a Python builtin_function_or_method, expected a list"),
@@ -180,18 +178,18 @@ def test_builders_and_runners_that_raise():
     assert failures(runner=Answers(fails)) == {"RuntimeError"}
 
 
-NOT_TIMES = "expected finite numbers above 0"
+NOT_TIMES = ", expected finite numbers above 0"
 
 
 @pytest.mark.parametrize(
     ("answer", "text"),
     [
-        ({"seconds": [1.0, 0.0]}, f"gave 0.0 among seconds, {NOT_TIMES}"),
-        ({"seconds": [-1]}, f"gave -1 among seconds, {NOT_TIMES}"),
-        ({"seconds": [math.nan]}, f"gave nan among seconds, {NOT_TIMES}"),
-        ({"seconds": [math.inf]}, f"gave inf among seconds, {NOT_TIMES}"),
-        ({"seconds": ["1 s"]}, f"gave '1 s' among seconds, {NOT_TIMES}"),
-        ({"seconds": [1.0], "baseline": [None]}, f"gave None among baseline, {NOT_TIMES}"),
+        ({"seconds": [1.0, 0.0]}, f"gave 0.0 among seconds{NOT_TIMES}"),
+        ({"seconds": [-1]}, f"gave -1 among seconds{NOT_TIMES}"),
+        ({"seconds": [math.nan]}, f"gave nan among seconds{NOT_TIMES}"),
+        ({"seconds": [math.inf]}, f"gave inf among seconds{NOT_TIMES}"),
+        ({"seconds": ["1 s"]}, f"gave '1 s' among seconds{NOT_TIMES}"),
+        ({"seconds": [1.0], "baseline": [None]}, f"gave None among baseline{NOT_TIMES}"),
         ({"seconds": 1.0}, "gave {'seconds': 1.0}, expected {\"seconds\": [...], ...}"),
         ({"seconds": []}, "gave {'seconds': []}, expected {\"seconds\": [...], ...}"),
         (
