@@ -12,6 +12,7 @@ import pytest
 
 import tilewright
 from tilewright import UserError, tune
+from tilewright.tune import command as program_of_tune
 from tilewright.tune.command import dims_of, seconds_of
 
 onnx = pytest.importorskip("onnx")
@@ -139,12 +140,57 @@ def test_it_goes_on_and_writes_a_page(command, model, tmp_path):
             "help: fix open dimensions by shapes=, or --fix, and see `tilewright explain` for the names of kernels\n",
         ),
         (("--time-limit", "3x"), 'error: --time-limit is "3x", expected e.g. 90s, 10m or 2h\n'),
+        (("--time-limit", "0s"), 'error: --time-limit is "0s", expected e.g. 90s, 10m or 2h\n'),
         (("--fix", "n"), 'error: --fix is "n", expected a name and a number, e.g. batch=1\n'),
+        (
+            ("--report", "nowhere/page.html"),
+            'error: --report: there is no folder "nowhere"\nhelp: make it, or name a file in another one\n',
+        ),
+        (
+            ("--report", "."),
+            'error: --report: "." is a folder\nhelp: name a file in it, e.g. tune.html\n',
+        ),
     ],
 )
 def test_refused(command, model, words, error):
     done = command("tune", model, "--db", "tune.db", *words)
     assert (done.code, done.out, done.err) == (1, "", error)
+
+
+def test_a_page_that_cannot_be_written(command, model):
+    words = ("--trials", 1, "--fix", "n=7", "--threads", 1, "--only", "matmul", "-q")
+    done = command("tune", model, "--db", "tune.db", *words, "--report", "/dev/full")
+    assert (done.code, done.err) == (
+        1,
+        'error: --report: "/dev/full" cannot be written: No space left on device\n'
+        'help: all trials are in "tune.db", which tilewright.tune.report takes as a RecordFile\n',
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "text"),
+    [
+        (OSError(24, "Too many open files"), 1, "error: [Errno 24] Too many open files\n"),
+        (FileNotFoundError(2, "No such file or directory", "x"), 1, "error: x: No such file or directory\n"),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_errors_of_the_machine_have_no_traceback(monkeypatch, capsys, error, code, text):
+    def tune_(asked):
+        raise error
+
+    monkeypatch.setattr(program_of_tune, "_tune", tune_)
+    assert program_of_tune.main("{}") == code
+    assert capsys.readouterr() == ("", text)
+
+
+def test_interrupting_while_python_starts(command, model, monkeypatch, tmp_path):
+    """A package in the place of tilewright, in whose import Ctrl-C is pressed."""
+    (tmp_path / "tilewright/tune").mkdir(parents=True)
+    (tmp_path / "tilewright/__init__.py").write_text("raise KeyboardInterrupt\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    done = command("tune", model, "--db", "tune.db")
+    assert (done.code, done.out, done.err) == (130, "", "")
 
 
 def test_without_the_package_or_python(command, model, monkeypatch, tmp_path):

@@ -125,3 +125,52 @@ def test_programs_with_parts_of_their_own(name):
         check=False,
     )
     assert done.stdout.endswith("ok\n"), done.stdout + done.stderr
+
+
+LEAVES = """
+import os, tempfile
+import tvm
+from tvm import te, meta_schedule as ms
+
+a = te.placeholder((8, 8), name="A")
+func = te.create_prim_func([a, te.compute((8, 8), lambda i, j: a[i, j] + 1.0, name="B")])
+builder = ms.builder.LocalBuilder(f_build=lambda mod, target, params: tvm.build(mod, target=target))
+config = ms.runner.EvaluatorConfig(number=1, repeat=1, min_repeat_ms=0)
+database = ms.tune_tir(
+    tvm.IRModule({"main": func}), "llvm -num-cores=1", "work", 3, builder=builder,
+    runner=ms.runner.LocalRunner(evaluator_config=config),
+)
+print(len(database.get_all_tuning_records()) > 0)
+print(sum(len(files) for _, _, files in os.walk(tempfile.gettempdir())))
+(result,) = builder.build([ms.builder.BuilderInput(tvm.IRModule({"main": func}), tvm.target.Target("llvm"))])
+print(result.error_msg, os.path.basename(result.artifact_path))
+"""
+
+
+def test_libraries_of_a_builder_are_removed(tmp_path, monkeypatch):
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    assert run(LEAVES, tmp_path)[0] == "True\n0\nNone candidate.so\n"
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+REFUSED = """
+from tvm import te, meta_schedule as ms
+
+a = te.placeholder((8, 8), name="A")
+func = te.create_prim_func([a, te.compute((8, 8), lambda i, j: a[i, j] + 1.0, name="B")])
+for options in ({"space": [1]}, {"trials": 3}):
+    try:
+        ms.tune_tir(func, "llvm", "work", 2, **options)
+    except ValueError as error:
+        print(error)
+"""
+
+
+def test_wrong_options(tmp_path):
+    assert run(REFUSED, tmp_path)[0] == (
+        'space is [1], expected "post-order-apply", a function or a SpaceGenerator\n'
+        'tuning has no option "trials"\nhelp: the options are builder, cost_model, database, '
+        "max_trials_per_task, measure_callbacks, module_equality, num_trials_per_iter, post_optimization, runner, seed, "
+        "space, strategy, task_scheduler\n"
+    )

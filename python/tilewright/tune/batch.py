@@ -27,7 +27,7 @@ def broken(error: BrokenExecutor) -> UserError:
 def result_of(executor: Executor, *job):
     """The result of one job, which is tried again where the executor loses it.
 
-    Raises UserError if it is lost several times, or the executor is broken, and what the job raises
+    Raises UserError if it is lost several times, or the executor is broken, and the errors of the job
     """
     for _ in range(MOST_LOST):
         try:
@@ -127,7 +127,7 @@ class Batch:
             self._submit(self._ready.pop(0))
 
     def _answer(self, job: _Job, future: Future) -> dict | None:
-        """What is known of a job whose future is done; None: it goes on."""
+        """The outcome of a job whose future is done; None: it goes on."""
         try:
             result, reason = future.result()
         except BrokenExecutor as error:
@@ -208,7 +208,7 @@ class Measurer:
     def _measurement(self, code: bytes, is_confirming: bool) -> tuple:
         rounds = ROUNDS if is_confirming else self.options.rounds
         seconds = self.options.timeout + 2 * rounds * max(self._default_s, self.options.min_repeat_ms * 1e-3)
-        limited = replace(self.options, timeout=round(seconds, 1))
+        limited = replace(self.options, timeout=max(0.1, round(seconds, 1)))
         return (self._executors.measure, code, self._baseline, self._shapes, limited, is_confirming)
 
     def measure(self, traces: list[str], wants_more):

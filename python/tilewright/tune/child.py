@@ -11,9 +11,20 @@ import threading
 import time
 from pathlib import Path
 
+from ..errors import Error
+
 
 class ChildFailed(Exception):
     """The child ended or was ended; the text says why."""
+
+
+def reason_of(error: Exception) -> str:
+    """The first line of an error's text, after the name of its class if it is neither tilewright's nor ChildFailed."""
+    lines = str(error).splitlines()
+    text = lines[0].removeprefix("error: ") if lines else ""
+    if text and isinstance(error, Error | ChildFailed):
+        return text
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _end_of(code: int) -> str:
@@ -57,7 +68,7 @@ class Child:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tilewright.tune.worker"],
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,  # what a candidate prints is nobody's business
+            stdout=subprocess.DEVNULL,  # so that output of candidates does not mix with that of the program
             stderr=subprocess.DEVNULL,
             env=environment,
             pass_fds=(to_child, from_child),
@@ -81,7 +92,7 @@ class Child:
     def run(self, job, timeout: float):
         """The result of `job`, a tuple that the worker knows; `timeout` is in seconds.
 
-        Raises ChildFailed if the process ended or took too long, and what the job raised.
+        Raises ChildFailed if the process ended or took too long, or the job raised an error.
         """
         with self._lock:
             if self._process is None or self._process.poll() is not None:

@@ -2,8 +2,10 @@
 
 import json
 import re
+import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import SimpleNamespace
 
 from ..errors import Error, UserError
@@ -15,6 +17,8 @@ from .tuner import tune_model
 
 #: more than the caches of processors hold
 _COLD_BYTES = 256 << 20
+#: the exit code of programs that Ctrl-C ended, as shells have it
+_INTERRUPTED = 128 + signal.SIGINT
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -24,7 +28,7 @@ def seconds_of(text: str) -> float:
     Raises UserError for other texts
     """
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
-    if not found:
+    if not found or float(found[1]) == 0:
         raise UserError(f'--time-limit is "{text}", expected e.g. 90s, 10m or 2h')
     return float(found[1]) * _SECONDS[found[2] or "s"]
 
@@ -43,6 +47,28 @@ def dims_of(words: list[str]) -> dict[str, int]:
     return dims
 
 
+def require_page(path: str) -> None:
+    """Raises UserError if there can be no page at a path, so that it is known before the trials."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise UserError(
+            f'--report: there is no folder "{folder}"\nhelp: make it, or name a file in another one'
+        )
+    if Path(path).is_dir():
+        raise UserError(f'--report: "{path}" is a folder\nhelp: name a file in it, e.g. tune.html')
+
+
+def _write_page(results: list, asked: SimpleNamespace) -> None:
+    try:
+        report(results, asked.report)
+    except OSError as error:
+        raise UserError(
+            f'--report: "{asked.report}" cannot be written: {error.strerror}\n'
+            f'help: all trials are in "{asked.db}", which tilewright.tune.report takes as a RecordFile'
+        ) from None
+    print(f"wrote {asked.report}")
+
+
 def _speedup_text(result) -> str:
     text = f"{result.speedup:.2f} times as fast"
     interval = speed_interval(result.best.seconds, result.best.baseline)
@@ -51,8 +77,10 @@ def _speedup_text(result) -> str:
 
 def _tune(asked: SimpleNamespace) -> None:
     target = asked.target + (f" -num-cores={asked.threads}" if asked.threads else "")
-    shapes, database = dims_of(asked.fix) or None, RecordFile(asked.db)
     limit = seconds_of(asked.time_limit) if asked.time_limit else None
+    if asked.report:
+        require_page(asked.report)
+    shapes, database = dims_of(asked.fix) or None, RecordFile(asked.db)
     with ThreadPoolExecutor(asked.workers or None) as executor:
         results = tune_model(
             asked.model,
@@ -76,8 +104,7 @@ def _tune(asked: SimpleNamespace) -> None:
     for each in sorted(faster, key=lambda result: -result.speedup):
         print(f"  {each.task.name}: {_speedup_text(each)}")
     if asked.report:
-        report(results, asked.report)
-        print(f"wrote {asked.report}")
+        _write_page(results, asked)
 
 
 def main(options: str) -> int:
@@ -87,4 +114,12 @@ def main(options: str) -> int:
     except Error as error:
         print(error if str(error).startswith("error: ") else f"error: {error}", file=sys.stderr)
         return 1
+    except OSError as error:
+        print(
+            f"error: {error.filename}: {error.strerror}" if error.filename else f"error: {error}",
+            file=sys.stderr,
+        )
+        return 1
+    except KeyboardInterrupt:  # outside of the trials, e.g. while the model is read
+        return _INTERRUPTED
     return 0

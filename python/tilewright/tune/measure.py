@@ -1,19 +1,23 @@
 """Building and measuring of candidates: functions that any concurrent.futures.Executor can run."""
 
+import math
 import tempfile
 import threading
+from collections.abc import Sized
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Real
 from pathlib import Path
 
 from .. import _core
-from ..errors import Error, UserError
+from ..errors import UserError
 from ..ir import load_json
 from ..ir.module import unwrapped
 from ..schedule import Schedule, Trace
 from ..target import Target
-from .child import Child, ChildFailed
+from .arguments import require_above, require_whole
+from .child import Child, reason_of
 from .statistics import ROUNDS
 from .stop import Stop
 
@@ -22,16 +26,18 @@ from .stop import Stop
 class MeasureOptions:
     """How candidates are measured.
 
-    min_repeat_ms      one measurement takes at least this long, in ms; default 20
-    rounds             measurements of each candidate, in turns with the default schedule; default 3.  What may be faster is
-                       measured anew, in up to 31 rounds (tune/statistics.py)
-    timeout            of one candidate, in s, beside the time that the default schedule takes in as many rounds; default 10
-    build_timeout      of one build, in s; default 60.  A thread cannot be stopped: the candidate is given up, and its thread
-                       builds on until it ends
-    hopeless           a candidate that took so many times the baseline's time is measured once; default 2.0
-    cache_flush_bytes  before each measurement so much other memory is written, so that caches are cold; default 0, warm caches
-    num_threads        of parallel loops; default 0, what the process uses
-    memory_mb          limit of the address space of a measuring process, in MiB; default 0, none
+    min_repeat_ms      one measurement takes at least this long, in ms, >= 1; default 20
+    rounds             measurements of each candidate, in turns with the default schedule, >= 1; default 3.  A candidate that may
+                       be faster is measured anew, in up to 63 rounds (tune/statistics.py)
+    timeout            of one candidate, in s, > 0, beside the time that the default schedule takes in as many rounds; default 10
+    build_timeout      of one build, in s, > 0; default 60.  A thread cannot be stopped: the candidate is given up, and its
+                       thread builds on until it ends
+    hopeless           a candidate that took so many times the baseline's time is measured once, > 1; default 2.0
+    cache_flush_bytes  before each measurement so much other memory is written, so that caches are cold, 0 to 1 GiB; default 0,
+                       warm caches
+    num_threads        of parallel loops, 0 to 1024; default 0, as many as the process uses
+    memory_mb          limit of the address space of a measuring process, in MiB, >= 0; default 0, none
+    Raises             UserError for other values
     """
 
     min_repeat_ms: int = 20
@@ -42,6 +48,15 @@ class MeasureOptions:
     cache_flush_bytes: int = 0
     num_threads: int = 0
     memory_mb: int = 0
+
+    def __post_init__(self):
+        name = "MeasureOptions"
+        require_whole(name, 1, min_repeat_ms=self.min_repeat_ms, rounds=self.rounds)
+        require_above(name, 0, timeout=self.timeout, build_timeout=self.build_timeout)
+        require_above(name, 1, hopeless=self.hopeless)
+        require_whole(name, 0, 1 << 30, cache_flush_bytes=self.cache_flush_bytes)
+        require_whole(name, 0, 1024, num_threads=self.num_threads)
+        require_whole(name, 0, memory_mb=self.memory_mb)
 
 
 def build_candidate(program: str, trace: str | None, target: str) -> bytes:
@@ -101,11 +116,14 @@ def measure_candidate(
 
 
 def caught(function, *args):
-    """(result, None), or (None, reason): errors of an executor are not those of a candidate."""
+    """(result, None), or (None, reason) if it raised, also if a builder or runner of the user's did.
+
+    It runs in the executor, so that errors of the executor itself do not pass through it.
+    """
     try:
         return function(*args), None
-    except (Error, ChildFailed) as error:
-        return None, str(error).splitlines()[0].removeprefix("error: ")
+    except Exception as error:
+        return None, reason_of(error)
 
 
 def parameter_shapes(task) -> list[tuple[tuple, str]]:
@@ -135,9 +153,9 @@ class Builder:
     """
 
     def build(self, module, target: Target):
-        """The bytes of the shared library of a scheduled module, or what the runner knows it by.
+        """The bytes of the shared library of a scheduled module, or another name of it that the runner knows.
 
-        Raises UserError or Unsupported: the candidate is one failed record with this reason
+        Raises any error: the candidate is one failed record with this reason
         """
         return _library_of(module, target)
 
@@ -156,16 +174,16 @@ class Runner:
     def run(self, library, baseline: tuple | None, shapes: list, options: MeasureOptions) -> dict:
         """{"seconds": [...], "baseline": [...], "has_same_bits": bool} of a library, measured in turns with the baseline's.
 
-        library   what the builder gave; that of the default schedule is bytes
+        library   as the builder gave it; that of the default schedule is bytes
         baseline  (name, bytes of its library), or None: the library is measured alone
         shapes    (extents, dtype) of each parameter
-        Raises    UserError or ChildFailed: the candidate is one failed record with this reason
+        Raises    any error: the candidate is one failed record with this reason
         """
         return measure_candidate(library, baseline, shapes, options)
 
 
 def build_by(builder: Builder, program: str, trace: str, target: str):
-    """What a builder makes of the program, JSON of a module, after the steps of a trace, JSON."""
+    """The library that a builder makes of the program, JSON of a module, after the steps of a trace, JSON."""
     return builder.build(_scheduled(program, trace), Target(target))
 
 
@@ -177,16 +195,31 @@ def run_by(
     options: MeasureOptions,
     is_confirming: bool = False,
 ) -> dict:
-    """What a runner measured, in as many rounds as the options say, or as it takes to be sure.
+    """The times that a runner measured, in as many rounds as the options say, or as it takes to be sure.
 
-    Raises UserError if it gave something else than times
+    Raises UserError if it gave something else, or times that are no finite numbers above 0
     """
     found = runner.run(
         library, baseline, shapes, replace(options, rounds=ROUNDS) if is_confirming else options
     )
-    if not isinstance(found, dict) or not found.get("seconds"):
-        raise UserError(f'{type(runner).__name__}.run gave {found!r}, expected {{"seconds": [...], ...}}')
-    return {"baseline": [], "has_same_bits": False} | found
+    name = f"{type(runner).__name__}.run"
+    whole = {"baseline": [], "has_same_bits": False} | (found if isinstance(found, dict) else {})
+    lists = [whole.get("seconds"), whole["baseline"]]
+    if not all(isinstance(each, Sized) for each in lists) or not len(lists[0]):
+        raise UserError(f'{name} gave {found!r}, expected {{"seconds": [...], ...}}')
+    seconds, baseline = (_times(name, *each) for each in zip(("seconds", "baseline"), lists, strict=True))
+    return whole | {"seconds": seconds, "baseline": baseline}
+
+
+def _times(function: str, name: str, values) -> list[float]:
+    """The times as floats.
+
+    Raises UserError for others than finite numbers above 0
+    """
+    for each in values:
+        if not isinstance(each, Real) or not math.isfinite(each) or each <= 0:
+            raise UserError(f"{function} gave {each!r} among {name}, expected finite numbers above 0")
+    return [float(each) for each in values]
 
 
 def _is_local(executor: Executor | None) -> bool:
@@ -195,13 +228,13 @@ def _is_local(executor: Executor | None) -> bool:
 
 
 class Executors:
-    """Where candidates are built and measured.
+    """The executors that build and measure candidates.
 
     compiles  any concurrent.futures.Executor; default: threads of this process
     measures  the same; default: one candidate at a time on this machine
     options   how candidates are measured; default MeasureOptions()
     builder, runner  make and measure libraries; default: as Builder and Runner do
-    stop      once it is set, nothing new is begun, and what is being measured is the last; default: never
+    stop      once it is set, no build or measurement begins, and the measurement that runs is the last; default: never
     """
 
     def __init__(
@@ -219,7 +252,7 @@ class Executors:
         self.build = partial(build_by, builder) if builder else build_candidate
         self.measure = partial(run_by, runner) if runner else measure_candidate
         self._own: list[Executor] = []
-        #: how many measurements may be under way; the second one is there when the first one ends
+        #: measurements that are given to the executor at once: one runs, and the next one waits; None: all of them
         self.most_measured = 2 if measures is None else None
         #: builds on the same machine would slow measurements down
         self.builds_first = _is_local(compiles) and _is_local(measures)

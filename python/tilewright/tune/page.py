@@ -35,7 +35,7 @@ pre del { text-decoration: none; display: block; background: color-mix(in srgb, 
 
 @dataclass(frozen=True)
 class Story:
-    """What was measured for one kernel in one space.
+    """The measurements of one kernel in one space.
 
     name     of the kernel
     func     the PrimFunc; None: unknown
@@ -56,7 +56,7 @@ class Story:
         return median(turns) if turns else None
 
     def speed_of(self, record: Record) -> float | None:
-        """How many times as fast as the default schedule it was; None: it failed, or nobody knows."""
+        """Its speed, in times of the default schedule's; None: it failed, or the default schedule has no time."""
         if not record.seconds:
             return None
         if record.baseline:
@@ -251,7 +251,7 @@ def report(source, path) -> None:
 
     source  what tune, tune_model or tune_tasks returned, or a RecordFile
     path    the file; one that is there is replaced
-    Raises  UserError if there are no records
+    Raises  UserError if there are no records, OSError if the file cannot be written
     >>> results = tilewright.tune.tune(mm, database=tilewright.tune.RecordFile(), trials=2, quiet=True)
     >>> tilewright.tune.report(results, "tune.html")
     """
@@ -284,5 +284,6 @@ def report(source, path) -> None:
 {sections}
 </body>
 </html>
-"""
+""",
+        encoding="utf-8",
     )

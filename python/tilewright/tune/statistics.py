@@ -1,4 +1,4 @@
-"""Which of two programs is faster: times that were measured in turns, and how sure one may be.
+"""Tests of two programs that were measured in turns: is one faster, and how sure is that?
 
 One round measures both, one after the other, so that what slows the machine down meets both; its ratio is the baseline's
 time over the candidate's.  If neither is faster, each ratio is above 1 with probability 1/2, whatever the noise looks like: the
@@ -44,7 +44,9 @@ def ratios_of(seconds: list[float], baseline: list[float]) -> list[float]:
 def speed_interval(
     seconds: list[float], baseline: list[float], level: float = 0.95
 ) -> tuple[float, float] | None:
-    """(low, high): bounds of how many times as fast as the baseline the candidate is, by order statistics.
+    """(low, high): bounds of how many times as fast as the baseline the candidate was in these rounds, by order statistics.
+
+    Tuning ends the rounds of a candidate when it is sure that it is faster: of such rounds the level holds only nearly.
 
     seconds   of the candidate, in s, in the order of the rounds
     baseline  of the baseline, in the same rounds

@@ -31,7 +31,7 @@ class Stop:
         self.is_interrupted = True
 
     def __enter__(self):
-        # elsewhere Python allows no handlers; who ignores Ctrl-C goes on ignoring it
+        # Python allows handlers in the main thread alone; a program that ignores Ctrl-C, e.g. under nohup, still does
         is_main = threading.current_thread() is threading.main_thread()
         if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             self._before = signal.signal(signal.SIGINT, self._interrupt)

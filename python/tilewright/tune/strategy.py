@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from .. import _core
 from ..errors import Error, InternalError, Unsupported, UserError
 from ..schedule import Schedule, Trace
+from .arguments import require_whole
 from .mutator import undecided, weighted
 from .postproc import as_function
 from .space import DefaultSpace
@@ -14,7 +15,7 @@ from .space import DefaultSpace
 
 @dataclass
 class SearchContext:
-    """What a search is about.
+    """The task of a search, and the parts that it needs.
 
     task        the Task
     space       the SpaceGenerator that it comes from
@@ -83,10 +84,11 @@ class SearchStrategy:
     context: SearchContext
 
     def start(self, context: SearchContext):
-        """What asks and tells for one task: this strategy's copy."""
+        """A copy of this strategy that asks and tells for one task; its ask gives no more than it is asked for."""
         mine = copy.copy(self)
         mine.context = context
         mine.initialize()
+        mine.ask = _limited(mine)
         return mine
 
     def initialize(self) -> None:
@@ -99,7 +101,20 @@ class SearchStrategy:
         )
 
     def tell(self, candidates: list, seconds: list[float]) -> None:
-        """Called with what ask gave, and the time of each in seconds; infinity: it failed."""
+        """Called with the candidates that ask gave, and the time of each in seconds; infinity: it failed."""
+
+
+def _limited(strategy: SearchStrategy):
+    """The ask of a strategy, cut to as many as it is asked for."""
+    ask, name = strategy.ask, type(strategy).__name__
+
+    def limited(count: int) -> list:
+        found = ask(count)
+        if found is not None and not isinstance(found, list | tuple):
+            raise UserError(f"{name}.ask gave a Python {type(found).__name__}, expected a list of Schedules")
+        return list(found or [])[:count]
+
+    return limited
 
 
 @dataclass(frozen=True)
@@ -153,10 +168,12 @@ class ReplayFunction(SearchStrategy):
     """Calls the function of the space again for each candidate, with samples drawn anew.
 
     most_failures  refused or repeated schedules in a row before it takes what it has, >= 1; default 64
+    Raises         UserError for another number
     >>> strategy = tilewright.tune.ReplayFunction()
     """
 
     def __init__(self, most_failures: int = 64):
+        require_whole("ReplayFunction", 1, most_failures=most_failures)
         self.most_failures = most_failures
 
     def initialize(self) -> None:
@@ -197,7 +214,7 @@ class Candidate:
 
 
 def asked(strategy: str, found) -> list:
-    """The candidates of what ask gave: Schedules, or candidates of the search.
+    """The candidates that ask gave: Schedules, or candidates of the search.
 
     Raises UserError for other values
     """

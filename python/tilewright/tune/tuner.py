@@ -1,9 +1,11 @@
 """The loop of tuning: which task next, until the trials or the time are used up."""
 
 import time
+from concurrent.futures import Executor
 
 from ..errors import UserError
 from ..records import RecordFile, tasks_of
+from .arguments import require_above, require_flags, require_kinds, require_whole
 from .callbacks import checked_callbacks
 from .measure import Builder, Executors, MeasureOptions, Runner
 from .model import default_model
@@ -17,14 +19,34 @@ from .stop import Stop
 from .strategy import SearchStrategy
 from .task_tuner import TaskResult, TaskTuner
 
-#: what a task may have of its own
+#: arguments that a task may have of its own
 _OWN = ("space", "strategy", "postprocs", "mutators", "cost_model")
 
 
-def _require_counts(**counts) -> None:
-    for name, value in counts.items():
-        if not isinstance(value, int) or value < 1:
-            raise UserError(f"tune: {name} is {value!r}, expected a whole number from 1 on")
+#: classes of arguments that may be None, and their names in errors
+_PARTS = {
+    "space": (SpaceGenerator, "tune.SpaceGenerator"),
+    "strategy": (SearchStrategy, "tune.SearchStrategy"),
+    "scheduler": (TaskScheduler, "tune.TaskScheduler"),
+    "builder": (Builder, "tune.Builder"),
+    "runner": (Runner, "tune.Runner"),
+    "options": (MeasureOptions, "tune.MeasureOptions"),
+    "executor": (Executor, "concurrent.futures.Executor"),
+    "measure_executor": (Executor, "concurrent.futures.Executor"),
+}
+
+
+def _require_parts(**parts) -> None:
+    given = {name: value for name, value in parts.items() if value is not None}
+    require_kinds("tune", **{name: (value, *_PARTS[name]) for name, value in given.items()})
+
+
+def _require_model(model) -> None:
+    if model is not None and not all(callable(getattr(model, name, None)) for name in ("predict", "update")):
+        raise UserError(
+            f"tune: cost_model is a Python {type(model).__name__}, expected an object with predict(candidates) and "
+            "update(candidates, seconds)\nhelp: tune.default_model() makes one"
+        )
 
 
 def tune_tasks(
@@ -54,24 +76,28 @@ def tune_tasks(
 ) -> list[TaskResult]:
     """Measures candidates for each task, and records every trial in `database`; Ctrl-C ends it after the trial in flight.
 
-    tasks       what to tune: tasks_of(mod); one with an attribute space, strategy, postprocs, mutators or cost_model is
+    tasks       the programs: tasks_of(mod); one with an attribute space, strategy, postprocs, mutators or cost_model is
                 tuned with these
-    time_limit  in s; default none
-    Others, Returns, Raises  as in tune; a task that cannot be built or measured raises what its program is refused for
+    time_limit  in s, > 0; default none
+    Others, Returns, Raises  as in tune; a task that cannot be built or measured raises the reason
     """
-    _require_counts(trials=trials, per_iteration=per_iteration)
+    require_whole("tune", 1, trials=trials, per_iteration=per_iteration)
     if trials_per_task is not None:
-        _require_counts(trials_per_task=trials_per_task)
-    parts = (
-        ("space", space, SpaceGenerator),
-        ("strategy", strategy, SearchStrategy),
-        ("scheduler", scheduler, TaskScheduler),
-        ("builder", builder, Builder),
-        ("runner", runner, Runner),
+        require_whole("tune", 1, trials_per_task=trials_per_task)
+    require_whole("tune", 0, 2**63 - 1, seed=seed)
+    if time_limit is not None:
+        require_above("tune", 0, time_limit=time_limit)
+    require_flags("tune", allow_reassociation=allow_reassociation, resume=resume, quiet=quiet)
+    require_kinds(
+        "tune",
+        database=(database, RecordFile, "tune.RecordFile"),
+        postprocs=(postprocs, list | tuple, "a list"),
+        callbacks=(callbacks, list | tuple, "a list"),
+        mutators=(mutators, dict | list | tuple, "{mutator: weight} or a list"),
     )
-    for name, value, kind in parts:
-        if value is not None and not isinstance(value, kind):
-            raise UserError(f"tune: {name} is a Python {type(value).__name__}, expected tune.{kind.__name__}")
+    _require_parts(space=space, strategy=strategy, scheduler=scheduler, builder=builder, runner=runner)
+    _require_parts(options=options, executor=executor, measure_executor=measure_executor)
+    _require_model(cost_model)
     weighted(mutators)
     scheduler = scheduler or Gradient()
     plan = {
@@ -101,7 +127,7 @@ def tune_tasks(
             progress.note(f"cost model: {type(cost_model).__name__}")
         try:
             for task in tasks:
-                if stop.is_interrupted:
+                if stop.is_interrupted or (tuners and stop.is_set()):
                     break
                 own = {name: value for name in _OWN if (value := getattr(task, name, None)) is not None}
                 tuner = TaskTuner(task, database, executors=executors, **plan | own)
@@ -140,7 +166,7 @@ def tune(mod, target="llvm", **options) -> list[TaskResult]:
     trials_per_task  how many of one program at most, >= 1; default: as many as promise something
     per_iteration  how many before the search learns from them, >= 1; default 16
     space          which schedules there are; default DefaultSpace()
-    seed           of everything drawn at random; default 0
+    seed           of everything drawn at random, 0 to 2^63 - 1; default 0
     cost_model     an object with predict(candidates) and update(candidates, seconds); default: default_model()
     strategy       a SearchStrategy: which candidates are measured; default Evolutionary()
     postprocs      a list of Postproc: checks and changes of each candidate; default none
@@ -150,13 +176,13 @@ def tune(mod, target="llvm", **options) -> list[TaskResult]:
     builder, runner  a Builder and a Runner: how candidates are built and measured; default: as these do
     allow_reassociation  a candidate that gives other bits than the default schedule may win; default False
     executor, measure_executor  run builds and measurements: any concurrent.futures.Executor; default: this machine
-    resume         goes on with what the database has of each program and space: its candidates are not measured again, and the
-                   search and the cost model know their times; default False
+    resume         goes on with the records that the database has of each program and space: their candidates are not measured
+                   again, and the search and the cost model know their times; default False
     options        a MeasureOptions: how candidates are measured
-    time_limit     in s; default none
+    time_limit     in s, > 0; default none
     quiet          no table; default False
-    Returns        a TaskResult for each different program
-    Raises         UserError for trials below 1, and open extents
+    Returns        a TaskResult for each different program that was begun before the end
+    Raises         UserError for wrong arguments, and open extents
     >>> results = tilewright.tune.tune(MyModule, database=tilewright.tune.RecordFile("tune.db"), trials=4)
     """
     return tune_tasks(tasks_of(mod, target), **options)
@@ -169,7 +195,7 @@ def tune_model(source, target="llvm", *, shapes=None, only: str | None = None, *
     shapes  {open dimension: extent}, as in compile; default none
     only    tunes kernels whose names contain it; default all
     Others, Returns  as in tune
-    Raises  what compile raises, and UserError if there is no kernel to tune
+    Raises  the errors of compile, and UserError if there is no kernel to tune
     >>> tilewright.tune.tune_model("model.onnx", shapes={"n": 1}, database=tilewright.tune.RecordFile("tune.db"), trials=4)
     """
     from ..build import compile
@@ -190,17 +216,19 @@ def compare(source, database, inputs: list, target="llvm", *, shapes=None, round
     """Times of a model with the default schedules and with those of `database`, measured in turns.
 
     inputs   arguments of "main"
-    rounds   how many times each is measured; default 15
+    rounds   how many times each is measured, >= 1; default 15
     Returns  {"default_s", "tuned_s": medians, "low", "high": the 10th and 90th percentile of default over tuned}
-    Raises   what compile raises
+    Raises   the errors of compile, and UserError for rounds below 1
     """
+    require_whole("compare", 1, rounds=rounds)
     from ..build import compile
     from ..runtime import VirtualMachine
 
     def machine():
         return VirtualMachine(compile(source, target, shapes=shapes))["main"]
 
-    default = machine()
+    with RecordFile():  # an empty one, also where the caller is inside of `with database:`
+        default = machine()
     with database:
         tuned = machine()
     times = {"default": [], "tuned": []}

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import _core, runtime
 from ..errors import Unsupported
+from .child import reason_of
 from .statistics import ROUNDS, is_decided
 
 
@@ -155,7 +156,7 @@ def main() -> None:
             try:
                 answer = (False, getattr(measurer, kind)(*args))
             except Exception as error:
-                answer = (True, f"{type(error).__name__}: {error}")
+                answer = (True, reason_of(error))
             data = pickle.dumps(answer)
             answers.write(struct.pack("<Q", len(data)) + data)
             answers.flush()

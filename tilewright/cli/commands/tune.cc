@@ -27,6 +27,8 @@ try:
     from tilewright.tune.command import main
 except ImportError as error:
     sys.exit(f"error: tuning needs the Python package: {error}\nhelp: pip install tilewright[tune], or name its Python by TILEWRIGHT_PYTHON")
+except KeyboardInterrupt:
+    sys.exit(130)
 sys.exit(main(sys.argv[1]))
 )";
 

@@ -11,7 +11,7 @@ from .entries import Workload, module_of_line, record_line, record_of_line, reco
 def _lines(path: str) -> list:
     if not Path(path).is_file():
         return []
-    return [json.loads(line) for line in Path(path).read_text().splitlines() if line.strip()]
+    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
 def _reason(error: Error) -> str:
@@ -59,5 +59,6 @@ def write_files(database, path_workload: str, path_tuning_record: str) -> None:
     for record in database.get_all_tuning_records():
         place = places.setdefault(record.workload, len(places))
         lines.append(json.dumps([place, record_line(record)]))
-    Path(path_workload).write_text("".join(json.dumps(workload_line(each)) + "\n" for each in places))
-    Path(path_tuning_record).write_text("".join(line + "\n" for line in lines))
+    workloads = "".join(json.dumps(workload_line(each)) + "\n" for each in places)
+    Path(path_workload).write_text(workloads, encoding="utf-8")
+    Path(path_tuning_record).write_text("".join(line + "\n" for line in lines), encoding="utf-8")

@@ -449,7 +449,7 @@ def create_space(kind="post-order-apply", *args, **named):
     if callable(kind):
         return ScheduleFn(kind, *args, **named)
     kinds = {"post-order-apply": PostOrderApply, "union": SpaceGeneratorUnion}
-    if kind not in kinds:
+    if not isinstance(kind, str) or kind not in kinds:
         raise UserError(f'space is {kind!r}, expected "post-order-apply", a function or a SpaceGenerator')
     return kinds[kind](*args, **named)
 

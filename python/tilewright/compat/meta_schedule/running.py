@@ -1,7 +1,10 @@
 """ms.builder, ms.runner and ms.arg_info: how candidates are built and measured."""
 
+import shutil
 import statistics
 import tempfile
+import threading
+from functools import cache
 from pathlib import Path
 
 from tilewright import _core, tir, tune
@@ -11,11 +14,11 @@ from tilewright.tune.measure import measure_candidate
 
 from .spaces import no_target, require_default
 
-# ---------------------------------------------------------------- what parameters are
+# ---------------------------------------------------------------- parameters
 
 
 class ArgInfo:
-    """What a parameter is; TensorInfo is the only kind."""
+    """The base class of descriptions of parameters; TensorInfo is the only kind."""
 
     @staticmethod
     def from_json(json_obj) -> "TensorInfo":
@@ -27,12 +30,12 @@ class ArgInfo:
 
     @staticmethod
     def from_prim_func(func) -> list["TensorInfo"]:
-        """Those of the parameters of a loop program."""
+        """The TensorInfo of each parameter of a loop program."""
         return arguments_of_func(func)
 
     @staticmethod
     def from_entry_func(mod, remove_preproc: bool = True) -> list["TensorInfo"]:
-        """Those of the only function of a module, or of its "main"."""
+        """The TensorInfo of each parameter of the only function of a module, or of its "main"."""
         funcs = [func for _, func in mod.functions_items() if isinstance(func, tir.PrimFunc)]
         return arguments_of_func(funcs[0] if len(funcs) == 1 else mod["main"])
 
@@ -62,7 +65,7 @@ class TensorInfo(ArgInfo):
 
 
 def arguments_of_func(func) -> list[TensorInfo]:
-    """What the parameters of a loop program with known extents are."""
+    """The TensorInfo of each parameter of a loop program with known extents."""
     return [TensorInfo(buffer.dtype, buffer.shape) for buffer in func.buffers if buffer is not None]
 
 
@@ -72,17 +75,31 @@ ARGUMENTS = {"ArgInfo": ArgInfo, "TensorInfo": TensorInfo}
 
 
 class BuilderInput:
-    """What is built: a scheduled module, for a target."""
+    """A scheduled module to build, for a target."""
 
     def __init__(self, mod, target, params=None):
         self.mod, self.target, self.params = mod, target, params
 
 
 class BuilderResult:
-    """Where the library is, or why there is none."""
+    """The path of a library, or the reason why there is none."""
 
     def __init__(self, artifact_path: str | None, error_msg: str | None):
         self.artifact_path, self.error_msg = artifact_path, error_msg
+
+
+_folder_lock = threading.Lock()
+
+
+@cache
+def _made_folder() -> tempfile.TemporaryDirectory:
+    return tempfile.TemporaryDirectory()
+
+
+def _folder() -> Path:
+    """The folder of libraries that LocalBuilder makes; it is removed when the process ends."""
+    with _folder_lock:
+        return Path(_made_folder().name)
 
 
 class Builder:
@@ -129,7 +146,7 @@ class LocalBuilder(Builder):
                 library = _core.build(unwrapped(given.mod), given.target, False, False, None)
             if self.f_export:
                 return BuilderResult(str(self.f_export(library)), None)
-            path = Path(tempfile.mkdtemp()) / "candidate.so"
+            path = Path(tempfile.mkdtemp(dir=_folder())) / "candidate.so"
             library.export_library(str(path))
             return BuilderResult(str(path), None)
         except Exception as error:
@@ -147,11 +164,16 @@ class _NativeBuilder(tune.Builder):
         if result.error_msg or not result.artifact_path:
             raise UserError(str(result.error_msg or "the builder gave no path").splitlines()[0])
         path = Path(str(result.artifact_path))
-        return path.read_bytes() if path.suffix == ".so" and path.is_file() else str(path)
+        if path.suffix != ".so" or not path.is_file():
+            return str(path)
+        code = path.read_bytes()
+        if path.parent.parent == _folder():  # of LocalBuilder
+            shutil.rmtree(path.parent)
+        return code
 
 
 def create_builder(kind="local", *args, **named):
-    """The builder of a name, or what is one already."""
+    """The builder of a name; a Builder is returned as it is."""
     if isinstance(kind, Builder):
         return kind
     if kind != "local":
@@ -179,7 +201,7 @@ BUILDERS = {
 
 
 class EvaluatorConfig:
-    """How often a candidate is measured.
+    """The number and length of the measurements of a candidate.
 
     number  calls of one measurement at least; here as many as min_repeat_ms takes
     """
@@ -192,14 +214,14 @@ class EvaluatorConfig:
 
 
 class RunnerInput:
-    """What is measured: a library, on a kind of device, with parameters."""
+    """A library to measure, on a kind of device, with parameters."""
 
     def __init__(self, artifact_path: str, device_type: str, args_info: list):
         self.artifact_path, self.device_type, self.args_info = artifact_path, device_type, args_info
 
 
 class RunnerResult:
-    """Times in seconds, or why there are none."""
+    """Times in seconds, or the reason why there are none."""
 
     def __init__(self, run_secs: list | None, error_msg: str | None):
         self.run_secs = None if run_secs is None else [float(each) for each in run_secs]
@@ -252,7 +274,7 @@ class Runner:
 class LocalRunner(Runner):
     """Measures on this machine, in processes of their own, in turns with the default schedule.
 
-    Raises Unsupported for other values of what would have no effect
+    Raises Unsupported for arguments that would have no effect
     """
 
     def __init__(
@@ -279,7 +301,7 @@ class LocalRunner(Runner):
         )
         config = evaluator_config or EvaluatorConfig()
         self.options = tune.MeasureOptions(
-            min_repeat_ms=config.min_repeat_ms,
+            min_repeat_ms=max(1, config.min_repeat_ms),
             rounds=max(1, config.repeat),
             timeout=timeout_sec,
             cache_flush_bytes=64 << 20 if config.enable_cpu_cache_flush else 0,
@@ -326,7 +348,7 @@ class _NativeRunner(tune.Runner):
 
 
 def create_runner(kind="local", *args, **named):
-    """The runner of a name, or what is one already."""
+    """The runner of a name; a Runner is returned as it is."""
     if isinstance(kind, Runner):
         return kind
     if kind == "rpc":

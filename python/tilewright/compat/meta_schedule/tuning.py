@@ -76,8 +76,15 @@ def _tune(
     seed: int | None = None,
     space=None,
     strategy="evolutionary",
+    **unknown,
 ):
-    """Tunes tasks and returns the database."""
+    """Tunes tasks and returns the database.
+
+    Raises UserError for unknown options
+    """
+    if unknown:
+        options = ", ".join(sorted(_tune.__kwdefaults__))
+        raise UserError(f'tuning has no option "{next(iter(unknown))}"\nhelp: the options are {options}')
     require_default("tune_tasks", post_optimization=(bool(post_optimization), False))
     records, own = _database(database, work_dir, module_equality)
     scheduler = create_scheduler(task_scheduler)
