@@ -86,6 +86,21 @@ def test_the_largest_seed():
     assert tuned(seed=2**63 - 1)[0].trials == 3
 
 
+def test_numbers_of_numpy():
+    one, two = np.int64(1), np.int32(2)
+    options = tune.MeasureOptions(min_repeat_ms=one, rounds=two, timeout=np.float32(5), memory_mb=np.int64(0))
+    (result,) = tuned(
+        trials=two,
+        per_iteration=one,
+        seed=np.int64(3),
+        options=options,
+        strategy=tune.ReplayFunction(two),
+        time_limit=np.float32(100),
+    )
+    assert (type(options.rounds), type(options.timeout)) == (int, float)
+    assert result.trials == 2 and result.default_s > 0 and all(each.seconds for each in result.records)
+
+
 @pytest.mark.parametrize(
     ("name", "value", "expected"),
     [

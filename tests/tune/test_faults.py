@@ -165,6 +165,24 @@ def test_a_measuring_process_that_someone_kills_is_started_again():
     child.close()
 
 
+def test_the_answer_to_an_interrupted_job_is_not_that_to_the_next(monkeypatch):
+    child = Child()
+    job = ("measure", library(GOOD), "main", None, [((64,), "float32")], vars(FAST), False)
+    child.run(job, 30)
+
+    def receive(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(child, "_receive", receive)
+        with pytest.raises(KeyboardInterrupt):
+            child.run(job, 30)
+    with pytest.raises(ChildFailed) as error:
+        child.run(("measure", b"", *job[2:]), 30)
+    assert str(error.value) == "cannot load the bytes: it is not a shared library"
+    child.close()
+
+
 def test_a_full_disk_ends_the_run_and_what_was_recorded_stays(tmp_path):
     path = tmp_path / "tune.db"
     database = tune.RecordFile(path)

@@ -1,18 +1,19 @@
 """Checks of arguments: each error names the function, the argument, its value and what is expected."""
 
 import math
+from numbers import Integral, Real
 
 from ..errors import UserError
 
 
-def _is_number(value, kinds) -> bool:
-    return isinstance(value, kinds) and not isinstance(value, bool)
+def _is_number(value, kind) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def require_whole(function: str, least: int, most: int | None = None, **values) -> None:
     """Raises UserError for values that are no whole numbers from `least` to `most`; None: there is no most."""
     for name, value in values.items():
-        if not _is_number(value, int) or value < least or (most is not None and value > most):
+        if not _is_number(value, Integral) or value < least or (most is not None and value > most):
             limit = "on" if most is None else f"to {most}"
             raise UserError(f"{function}: {name} is {value!r}, expected a whole number from {least} {limit}")
 
@@ -20,7 +21,7 @@ def require_whole(function: str, least: int, most: int | None = None, **values) 
 def require_above(function: str, bound: int, **values) -> None:
     """Raises UserError for values that are no finite numbers above `bound`."""
     for name, value in values.items():
-        if not _is_number(value, int | float) or not math.isfinite(value) or value <= bound:
+        if not _is_number(value, Real) or not math.isfinite(value) or value <= bound:
             raise UserError(f"{function}: {name} is {value!r}, expected a finite number above {bound}")
 
 

@@ -117,6 +117,9 @@ class Child:
                 code = self._process.wait()
                 self._close()
                 raise ChildFailed(_end_of(code)) from None
+            except BaseException:  # e.g. Ctrl-C: its answer must not be taken for that to the next job
+                self._kill()
+                raise
             if failed:
                 raise ChildFailed(result)
             return result

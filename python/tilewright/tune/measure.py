@@ -5,7 +5,7 @@ import tempfile
 import threading
 from collections.abc import Sized
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from numbers import Real
 from pathlib import Path
@@ -57,6 +57,8 @@ class MeasureOptions:
         require_whole(name, 0, 1 << 30, cache_flush_bytes=self.cache_flush_bytes)
         require_whole(name, 0, 1024, num_threads=self.num_threads)
         require_whole(name, 0, memory_mb=self.memory_mb)
+        for field in fields(self):  # numbers of numpy become Python's
+            object.__setattr__(self, field.name, type(field.default)(getattr(self, field.name)))
 
 
 def build_candidate(program: str, trace: str | None, target: str) -> bytes:

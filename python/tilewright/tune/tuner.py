@@ -87,6 +87,7 @@ def tune_tasks(
     require_whole("tune", 0, 2**63 - 1, seed=seed)
     if time_limit is not None:
         require_above("tune", 0, time_limit=time_limit)
+        time_limit = float(time_limit)
     require_flags("tune", allow_reassociation=allow_reassociation, resume=resume, quiet=quiet)
     require_kinds(
         "tune",
@@ -102,7 +103,7 @@ def tune_tasks(
     scheduler = scheduler or Gradient()
     plan = {
         "space": space or DefaultSpace(allow_reassociation=allow_reassociation),
-        "seed": seed,
+        "seed": int(seed),
         "per_iteration": per_iteration,
         "cost_model": cost_model,
         "allow_reassociation": allow_reassociation,
@@ -123,7 +124,7 @@ def tune_tasks(
             return [each.result for each in tuners]
 
         if cost_model is None and tasks:
-            plan["cost_model"] = cost_model = default_model(tasks[0].target, seed)
+            plan["cost_model"] = cost_model = default_model(tasks[0].target, plan["seed"])
             progress.note(f"cost model: {type(cost_model).__name__}")
         try:
             for task in tasks:
