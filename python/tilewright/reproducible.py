@@ -34,7 +34,7 @@ def same_bits(target):
     if target.kind_name == "c" and target.attrs.get("fp-contract") != "off":
         raise UserError(
             "reproducible=True: the C compiler decides about multiply-adds of target c\n"
-            'help: give target "c -fp-contract=off"'
+            "help: add -fp-contract=off to the target"
         )
     context = PassContext.current()
     with ExitStack() as stack:

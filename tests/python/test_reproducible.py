@@ -73,6 +73,6 @@ def test_target_c_needs_its_option():
         tw.compile(network(20, 24), "c", reproducible=True)
     assert str(error.value) == (
         "reproducible=True: the C compiler decides about multiply-adds of target c\n"
-        'help: give target "c -fp-contract=off"'
+        "help: add -fp-contract=off to the target"
     )
     tw.compile(network(20, 24), "c -fp-contract=off", reproducible=True)
