@@ -199,6 +199,17 @@ def difference(one: RecordFile, other: RecordFile) -> list[tuple[str, RecordKey,
     return sorted(rows, key=gain, reverse=True)
 
 
+def trace_of(record: Record) -> Trace | None:
+    """The trace of a record; None if its text is damaged, so that one record does not stand in the way of others.
+
+    >>> [tilewright.records.trace_of(each) for each in tilewright.tune.RecordFile("tune.db").records()]
+    """
+    try:
+        return Trace.load_json(record.trace_json)
+    except UserError:
+        return None
+
+
 def speed_order(record: Record) -> tuple:
     """What sorts records, the fastest first: as RecordFile.records does."""
     return (record.relative is None, record.relative or 0.0, record.median)

@@ -184,3 +184,18 @@ def test_records_of_another_extent_are_the_first_candidates_and_no_answers(measu
     # traces as JSON differ in spaces
     assert {str(decisions(each)) for each in starts} <= {str(decisions(each)) for each in measured[:8]}
     assert result.trials == 16 == len({str(decisions(each)) for each in measured})
+
+
+def test_a_record_whose_trace_is_damaged_stands_in_nobodys_way(tmp_path):
+    database = tune.RecordFile()
+    tuned(database, trials=4)
+    (task,) = tune.tasks_of(matmul(), "llvm -num-cores=1")
+    damaged = tune.Record()
+    damaged.key, damaged.target, damaged.space = task.key, str(task.target), SPACE.name
+    damaged.trace_json, damaged.seconds, damaged.baseline = '{"tilewright_trace":1,"st', [1e-9], [1.0]
+    database.add(damaged)
+    result = tuned(database, trials=2, resume=True)
+    assert result.trials == 2
+    tuned(database, matmul(16, 16), trials=2)  # whose search begins with records of another extent
+    tune.report(database, tmp_path / "tune.html")
+    assert "damaged" not in (tmp_path / "tune.html").read_text()

@@ -9,8 +9,8 @@ from pathlib import Path
 from .. import _core
 from ..errors import Error, UserError
 from ..ir import IRModule
-from ..records import Record, RecordFile, speed_order
-from ..schedule import Trace, by_rules
+from ..records import Record, RecordFile, speed_order, trace_of
+from ..schedule import by_rules
 from .plot import STYLE, Axes, steps, svg
 from .statistics import median, ratios_of, speed_interval
 
@@ -189,10 +189,10 @@ def default_trace(story: Story) -> str | None:
 
 def trace_difference(story: Story) -> str:
     """The steps of the fastest beside those of the default schedule as HTML; "" if the default is the fastest."""
-    if story.best is None or not story.best.trace_json:
+    trace = trace_of(story.best) if story.best is not None and story.best.trace_json else None
+    if trace is None:
         return ""
-    before = (default_trace(story) or "").splitlines()
-    after = str(Trace.load_json(story.best.trace_json)).splitlines()
+    before, after = (default_trace(story) or "").splitlines(), str(trace).splitlines()
     lines = []
     for line in difflib.ndiff(before, after):
         tag = {"+": "ins", "-": "del"}.get(line[0])

@@ -5,7 +5,7 @@ import math
 import re
 
 from .. import _core
-from ..records import RecordFile, Task
+from ..records import RecordFile, Task, trace_of
 from ..schedule import Schedule, Trace
 
 #: schedules that a search begins with, at most
@@ -114,7 +114,8 @@ def starts_of(task: Task, program: Schedule, database: RecordFile, space: str) -
     for hash_ in similar_programs(task.func, database)[:_MOST_PROGRAMS]:
         key = _core.RecordKey(hash_, task.key.machine)
         for record in view.records(key, limit=MOST_STARTS // _MOST_PROGRAMS + 1):
-            trace = adapted(program, record.trace_json) if record.trace_json else None
+            is_readable = record.trace_json and trace_of(record) is not None
+            trace = adapted(program, record.trace_json) if is_readable else None
             if trace is not None and trace not in found:
                 found.append(trace)
     return found[:MOST_STARTS]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .. import _core
 from ..errors import UserError
-from ..records import Record, RecordFile, Task, speed_order
+from ..records import Record, RecordFile, Task, speed_order, trace_of
 from ..schedule import Schedule, Trace
 from .batch import Measurer
 from .check import objection
@@ -139,7 +139,9 @@ class TaskTuner:
         for record in sorted(records, key=lambda record: record.id):
             if record.trace_json and record.trace_json not in known and "was lost" not in record.failure:
                 known.add(record.trace_json)
-                trace = Trace.load_json(record.trace_json)
+                trace = trace_of(record)
+                if trace is None:
+                    continue
                 candidate = self._search.candidate(trace) if self._is_evolving else None
                 if candidate is not None:
                     candidates.append(candidate)
