@@ -155,7 +155,7 @@ void TirPrinter::match_buffer(const MatchBufferRegionNode* match) {
   std::string source = w_.out.substr(start) + ", ";
   std::erase_if(w_.places, [&](const auto& place) { return place.begin >= start; });
   w_.out.resize(start);
-  buffer_call(view, "match_buffer", source);
+  buffer_call(view, "match_buffer", source, false, {}, match->source->buffer->scope());
   w_.place(match, begin);
   w_.end_line();
 }

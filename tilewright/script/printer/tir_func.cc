@@ -41,7 +41,7 @@ void TirPrinter::define_buffer(const BufferNode* buffer) {
 }
 
 void TirPrinter::buffer_call(const BufferNode* buffer, std::string_view function, std::string_view first,
-                             bool with_data, const AttrMap& annotations) {
+                             bool with_data, const AttrMap& annotations, std::string_view usual_scope) {
   const bool is_type = function == "Buffer";
   std::string& out = w_.out;
   out += w_.tir_prefix();
@@ -74,7 +74,7 @@ void TirPrinter::buffer_call(const BufferNode* buffer, std::string_view function
     out += ", elem_offset=";
     w_.expr(buffer->elem_offset);
   }
-  if (!with_data && buffer->scope() != "global") out += ", scope=" + quoted(buffer->scope());
+  if (!with_data && buffer->scope() != usual_scope) out += ", scope=" + quoted(buffer->scope());
   if (buffer->data_alignment != runtime::kTensorAlignment)
     out += fmt::format(", align={}", buffer->data_alignment);
   if (buffer->offset_factor != 0) out += fmt::format(", offset_factor={}", buffer->offset_factor);

@@ -27,7 +27,8 @@ class TirPrinter {
   /// `T.Buffer((4,), "float32")` and its relatives: `function`, then the arguments that differ from the
   /// defaults.  `first` is printed before the shape.
   void buffer_call(const tir::BufferNode* buffer, std::string_view function, std::string_view first = "",
-                   bool with_data = false, const ir::AttrMap& annotations = {});
+                   bool with_data = false, const ir::AttrMap& annotations = {},
+                   std::string_view usual_scope = "global");
 
  private:
   // tir_func.cc
