@@ -101,7 +101,7 @@ class Schedule {
   Schedule copy();
   /// A copy whose samples are drawn from `seed`.
   Schedule fork(uint64_t seed) const;
-  /// The same, for steps that nobody proves (State::proves_steps) and whose errors nobody reads.
+  /// The same, for steps that are taken to be legal (State::proves_steps); errors say only which primitive refused.
   Schedule unproved(uint64_t seed) const;
   /// The same with proofs, and errors that say the reason alone.
   Schedule proved(uint64_t seed) const;

@@ -26,7 +26,7 @@ struct RuleInfo {
   /// The ways in which a block may be scheduled, each `sch` with more steps; or why there is none.  `sch` itself
   /// is among them where the rules that follow have other ways.
   OrReason<std::vector<Schedule>> (*apply)(const Schedule& sch, BlockRef block, const Features& features);
-  /// Its designs add floats in another order than the program: they are for whoever allows that.
+  /// Its designs add floats in another order than the program: they run only where that is allowed.
   bool changes_sums = false;
 };
 

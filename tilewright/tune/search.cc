@@ -76,13 +76,13 @@ std::vector<Candidate> Search::replay(const Traces& traces) {
 }
 
 // Samples of `designs`, one after the other, that were not asked for.
-std::vector<Candidate> Search::draw(const std::vector<size_t>& designs, int64_t count) {
+std::vector<Candidate> Search::draw(const std::vector<size_t>& designs, int64_t count,
+                                    int64_t most_failures) {
   std::vector<Candidate> found;
   std::set<Hash128> hashes;
   int64_t failures = 0;
   size_t next = 0;
-  while (static_cast<int64_t>(found.size()) < count &&
-         failures < (designs == finished_ ? kFailures : options_.most_failures)) {
+  while (static_cast<int64_t>(found.size()) < count && failures < most_failures) {
     Traces traces;
     for (int64_t n = static_cast<int64_t>(found.size()); n < count; ++n) {
       const size_t design = designs[next++ % designs.size()];
@@ -148,7 +148,7 @@ void Search::choose_evolved(size_t most, std::vector<Candidate>* chosen) {
   if (evolved_.empty() || chosen->size() >= most) return;
   const auto count = static_cast<int64_t>(most - chosen->size());
   const int64_t least = options_.generations == 0 ? count : std::max(count, options_.population / 4);
-  std::vector<Candidate> drawn = draw(evolved_, least), pool = drawn;
+  std::vector<Candidate> drawn = draw(evolved_, least, options_.most_failures), pool = drawn;
   for (const auto& [seconds, candidate] : measured_) {
     if (static_cast<int64_t>(pool.size()) >= 2 * options_.population || !std::isfinite(seconds)) break;
     if (options_.generations > 0 && !designs_[candidate.design].finish) pool.push_back(candidate);
@@ -172,7 +172,7 @@ void Search::choose_evolved(size_t most, std::vector<Candidate>* chosen) {
 void Search::choose_finished(size_t most, std::vector<Candidate>* chosen) {
   if (finished_.empty() || chosen->size() >= most) return;
   const auto count = static_cast<int64_t>(most - chosen->size());
-  std::vector<Candidate> pool = draw(finished_, 2 * count);
+  std::vector<Candidate> pool = draw(finished_, 2 * count, kFailures);
   Traces children;
   for (const auto& [seconds, candidate] : measured_) {
     if (static_cast<int64_t>(children.size()) >= 2 * count || !std::isfinite(seconds)) break;

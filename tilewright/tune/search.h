@@ -46,7 +46,7 @@ class Search {
 
  private:
   using Traces = std::vector<std::pair<size_t, Trace>>;  // each of a design
-  std::vector<Candidate> draw(const std::vector<size_t>& designs, int64_t count);
+  std::vector<Candidate> draw(const std::vector<size_t>& designs, int64_t count, int64_t most_failures);
   std::vector<Candidate> next_generation(const std::vector<Candidate>& parents);
   std::vector<Candidate> replay(const Traces& traces);
   void add_child(const Candidate& parent, Traces* traces);

@@ -93,8 +93,7 @@ class Batch:
             self._cancel()
         else:
             self._fill()
-        is_building = any(job.stage == "build" for job in self._active.values())
-        with Profiler.timeit("build" if is_building else "measure"):
+        with Profiler.timeit("build" if self._is_building() else "measure"):
             done, _ = wait(self._active, timeout=_TICK_S, return_when=FIRST_COMPLETED)
         for future in done:
             job = self._active.pop(future, None)
@@ -118,9 +117,11 @@ class Batch:
         job.running_since = None
         self._active[future] = job
 
+    def _is_building(self) -> bool:
+        return any(job.stage == "build" for job in self._active.values())
+
     def _fill(self) -> None:
-        is_building = any(job.stage == "build" for job in self._active.values())
-        if self._executors.builds_first and is_building:
+        if self._executors.builds_first and self._is_building():
             return
         most = self._executors.most_measured or len(self._traces)
         while self._ready and sum(job.stage != "build" for job in self._active.values()) < most:

@@ -112,11 +112,12 @@ class RewriteReductionBlock(Postproc):
     def _decompose(self, sch: Schedule, block) -> None:
         # the innermost loop that has all loops of the sum inside of it or is one of them
         for loop in reversed(sch.get_loops(block)):
-            if _is_done(lambda: sch.decompose_reduction(block, loop)):  # noqa: B023 - called at once
+            if is_done(lambda: sch.decompose_reduction(block, loop)):  # noqa: B023 - called at once
                 return
 
 
-def _is_done(step) -> bool:
+def is_done(step) -> bool:
+    """True if a call that takes steps succeeds; False if one of them is refused."""
     try:
         step()
     except InternalError:
@@ -168,7 +169,7 @@ class RewriteParallelVectorizeUnroll(Postproc):
         for n in range(count, 0, -1):
             chosen = loops[:n] if make.__name__ == "parallel" else loops[:n][::-1]
             trial = sch.copy()
-            if _is_done(lambda: getattr(trial, make.__name__)(_joined(trial, chosen))):  # noqa: B023
+            if is_done(lambda: getattr(trial, make.__name__)(_joined(trial, chosen))):  # noqa: B023
                 make(_joined(sch, chosen))
                 return
 
@@ -186,15 +187,18 @@ class RewriteTensorize(Postproc):
 
     def apply(self, sch: Schedule) -> bool:
         # a block that is replaced takes those inside of it along
-        while (block := next(filter(lambda each: _intrinsic(sch, each), _blocks(sch)), None)) is not None:
-            name = _intrinsic(sch, block)
+        while (
+            block := next(filter(lambda each: annotation_text(sch.get(each), _TENSORIZE), _blocks(sch)), None)
+        ) is not None:
+            name = annotation_text(sch.get(block), _TENSORIZE)
             sch.unannotate(block, _TENSORIZE)
             sch.tensorize(block, name)
         return True
 
 
-def _intrinsic(sch: Schedule, block) -> str:
-    name = sch.get(block).annotations.get(_TENSORIZE, "")
+def annotation_text(block, key: str) -> str:
+    """The text of an annotation of a Block; "" without one."""
+    name = block.annotations.get(key, "")
     return str(getattr(name, "value", name))
 
 

@@ -1,4 +1,4 @@
-"""factor_reduction: terms are added as lanes of vectors, for whoever allows another order of sums."""
+"""factor_reduction: terms are added as lanes of vectors, where another order of sums is allowed."""
 
 import numpy as np
 import pytest

@@ -3,6 +3,7 @@
 import tilewright as tw
 from tilewright import _core, tir, tune
 from tilewright.errors import Error, InternalError, Unsupported, UserError
+from tilewright.tune.postproc import annotation_text, is_done
 from tilewright.tune.space import _core_rule as core_rule
 
 from ..tir_functions import pre_order_visit
@@ -18,6 +19,7 @@ from .spaces import (
     require_default,
 )
 
+_RULE = "schedule_rule"
 _STRUCTURE = "meta_schedule.tiling_structure"
 
 
@@ -71,16 +73,6 @@ class _Native(tune.ScheduleRule):
         found = list(found) if isinstance(found, list | tuple) else [found]
         changed = [each for each in found if len(each.trace.insts) > before]
         return changed or "the rule leaves it as it is"
-
-
-def _is_done(step) -> bool:
-    try:
-        step()
-    except InternalError:
-        raise
-    except Error:
-        return False
-    return True
 
 
 def _values(block) -> list:
@@ -138,7 +130,7 @@ class AutoInline(ScheduleRule):
             (self.into_consumer, "compute_inline"),
             (self.into_producer, "reverse_compute_inline"),
         ):
-            if is_wanted and _is_done(lambda: getattr(sch, step)(block)):  # noqa: B023 - called at once
+            if is_wanted and is_done(lambda: getattr(sch, step)(block)):  # noqa: B023 - called at once
                 return [sch]
         return "neither a block before nor after it can take it"
 
@@ -190,7 +182,7 @@ class AddRFactor(ScheduleRule):
         kept = [
             each
             for each, part in zip(found, parts, strict=True)
-            if _is_done(lambda: each.rfactor(part, len(loops) - len(terms)))  # noqa: B023
+            if is_done(lambda: each.rfactor(part, len(loops) - len(terms)))  # noqa: B023
         ]
         return kept or "its sum cannot be cut"
 
@@ -262,7 +254,7 @@ class MultiLevelTiling(ScheduleRule):
         if self.reuse_write["req"] != "no":
             for level in self.reuse_write["levels"]:
                 design = sch.copy()
-                if _is_done(lambda: self._tiled(design, block, kinds, level)):  # noqa: B023
+                if is_done(lambda: self._tiled(design, block, kinds, level)):  # noqa: B023
                     found.append(design)
         return found
 
@@ -342,7 +334,7 @@ class ApplyCustomRule(ScheduleRule):
     name = "apply_custom_rule"
 
     def apply(self, sch, block):
-        name = _custom_rule(sch.get(block))
+        name = annotation_text(sch.get(block), _RULE)
         if name in ("", "None"):
             return "it asks for no rule by the annotation schedule_rule"
         for key in ("cpu", "llvm"):
@@ -355,18 +347,12 @@ class ApplyCustomRule(ScheduleRule):
         )
 
 
-def _custom_rule(block) -> str:
-    """What the annotation schedule_rule of a block says; "" without one."""
-    name = block.annotations.get("schedule_rule", "")
-    return str(getattr(name, "value", name))
-
-
 def _custom_blocks(module) -> list[str]:
     """The names of blocks with the annotation schedule_rule."""
     found: list = []
 
     def visit(node) -> bool:
-        if isinstance(node, tir.Block) and _custom_rule(node):
+        if isinstance(node, tir.Block) and annotation_text(node, _RULE):
             found.append(node.name_hint)
         return True
 
