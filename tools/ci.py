@@ -108,7 +108,7 @@ def format_commands() -> list[Command]:
 def layout_commands() -> list[Command]:
     return [
         Command([sys.executable, f"tools/{tool}.py"])
-        for tool in ("check_layers", "check_sizes", "check_tests", "error_inventory")
+        for tool in ("check_layers", "check_includes", "check_sizes", "check_tests", "error_inventory")
     ]
 
 

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "tilewright/codegen/llvm/math.h"
+#include "tilewright/ir/services.h"
 
 namespace tilewright::codegen {
 namespace {
