@@ -59,14 +59,16 @@ def build_graph(
     weights: str | None = None,
     check_bounds: bool = False,
     best_at: dict[str, int | list[int]] | None = None,
+    reproducible: bool = False,
 ) -> _core.Executable:
     """The graph functions and loop programs of `mod`, compiled; run it with VirtualMachine.
 
     mod     an IRModule with relax functions, or one function
     target  text or Target; default "llvm", this machine
     params  {parameter name: tensor} to bind into "main" before; default none
-    precision, weights, check_bounds, best_at  as in compile
-    Raises  UserError for a precision or weights that there are not, and best_at of a dimension that is not open
+    precision, weights, check_bounds, best_at, reproducible  as in compile
+    Raises  UserError for a precision or weights that there are not, best_at of a dimension that is not open, and reproducible
+            results of target c without -fp-contract=off
     """
     if isinstance(mod, _Function):
         mod = IRModule({"main": mod})
@@ -74,7 +76,15 @@ def build_graph(
         from .relax.transform import BindParams
 
         mod = BindParams("main", params)(mod)
-    return _built(unwrapped(mod), target, precision, weights, check_bounds, best_at=_likely_sizes(best_at))
+    return _built(
+        unwrapped(mod),
+        target,
+        precision,
+        weights,
+        check_bounds,
+        best_at=_likely_sizes(best_at),
+        reproducible=reproducible,
+    )
 
 
 def _likely_sizes(best_at) -> dict[str, list[int]]:
@@ -98,7 +108,7 @@ def _likely_sizes(best_at) -> dict[str, list[int]]:
     return lists
 
 
-def _built(source, target, precision, weights, check_bounds, shapes=None, best_at=None):
+def _built(source, target, precision, weights, check_bounds, shapes=None, best_at=None, reproducible=False):
     """An Executable of `source`, a module's node, or the path or bytes of an ONNX model, which no Python object holds meanwhile."""
     _require_policies(precision, weights)
     context = PassContext.current()
@@ -116,6 +126,7 @@ def _built(source, target, precision, weights, check_bounds, shapes=None, best_a
         _current_database(),
         shapes or {},
         best_at or {},
+        bool(reproducible),
     )
 
 
@@ -152,16 +163,10 @@ def compile(
     reproducible  float32 results have the same bits with open and fixed extents, alone and in a batch, with any number of threads, with and
             without tuning records: no convolution by Winograd, which costs networks of 3 x 3 convolutions time (docs/precision.md); default False
     Raises  UserError for a source of another kind, a model that is missing or damaged, a precision or weights that there are not, and
-            shapes or best_at of dimensions that the source has not;
+            shapes or best_at of dimensions that the source has not, reproducible results of target c without -fp-contract=off;
             Unsupported with every operator of a model that has no conversion
     >>> ex = tilewright.compile("model.onnx", weights="int8", shapes={"n": 1}); vm = tilewright.VirtualMachine(ex)
     """
-    if reproducible:
-        from .reproducible import same_bits
-
-        options = {"schedule": schedule, "precision": precision, "weights": weights, "shapes": shapes}
-        with same_bits(target):
-            return compile(source, target, params, best_at=best_at, check_bounds=check_bounds, **options)
     if (
         isinstance(source, str | bytes)
         or hasattr(source, "__fspath__")
@@ -178,6 +183,7 @@ def compile(
                 check_bounds,
                 fixed_dims(shapes),
                 _likely_sizes(best_at),
+                reproducible,
             )
         source = from_onnx(source, shapes)
         shapes = None
@@ -204,6 +210,7 @@ def compile(
             weights=weights,
             check_bounds=check_bounds,
             best_at=best_at,
+            reproducible=reproducible,
         )
     _require_policies(precision, weights)
     if precision not in (None, "exact"):
@@ -212,6 +219,10 @@ def compile(
         )
     if best_at:
         raise UserError("best_at= applies to graph functions; this module has only loop programs")
+    if reproducible:
+        raise UserError(
+            "reproducible= applies to graph functions; this module has only loop programs\nhelp: their sums have the order of the default schedule where no record of a database is in force"
+        )
     if weights not in (None, "float32"):
         raise UserError(
             "weights= applies to graph functions; this module has only loop programs\nhelp: write the casts into them"

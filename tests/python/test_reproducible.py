@@ -6,7 +6,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 import tilewright as tw
-from tilewright import tune
+from tilewright import te, tune
 from tilewright.errors import UserError
 
 
@@ -72,7 +72,18 @@ def test_target_c_needs_its_option():
     with pytest.raises(UserError) as error:
         tw.compile(network(20, 24), "c", reproducible=True)
     assert str(error.value) == (
-        "reproducible=True: the C compiler decides about multiply-adds of target c\n"
+        "error: reproducible: the C compiler decides about multiply-adds of target c\n"
         "help: add -fp-contract=off to the target"
     )
     tw.compile(network(20, 24), "c -fp-contract=off", reproducible=True)
+
+
+def test_loop_programs_have_no_such_option():
+    x = te.placeholder((5,), name="x")
+    func = te.create_prim_func([x, te.compute((5,), lambda i: x[i] + 1.0, name="y")])
+    with pytest.raises(UserError) as error:
+        tw.compile(func, reproducible=True)
+    assert str(error.value) == (
+        "reproducible= applies to graph functions; this module has only loop programs\n"
+        "help: their sums have the order of the default schedule where no record of a database is in force"
+    )

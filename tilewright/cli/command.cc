@@ -51,6 +51,10 @@ CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char*
   flags.check_bounds =
       app.add_flag("--check-bounds", options.check_bounds,
                    "check at run time each memory access that is not proved to be in bounds; slow");
+  flags.reproducible =
+      app.add_flag("--reproducible", options.is_reproducible,
+                   "float32 results have the same bits with any extents of open dimensions, threads "
+                   "and tuning records; convolutions of 3 x 3 are slower");
   app.add_option("--threads,--num-threads", options.num_threads, "threads to use; default all CPUs")
       ->check(CLI::Range(1, runtime::kMaxThreads));
   app.add_flag("--quiet,-q", options.is_quiet, "no progress lines");
@@ -60,7 +64,7 @@ CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char*
 void require_onnx_for(const CompileFlags& flags, const ModelOptions& options) {
   if (!is_library(options.path)) return;
   for (const CLI::Option* option : {flags.target, flags.opt_level, flags.precision, flags.weights, flags.fix,
-                                    flags.best_at, flags.database, flags.check_bounds}) {
+                                    flags.best_at, flags.database, flags.check_bounds, flags.reproducible}) {
     if (option->count() > 0)
       throw UserError("{} does not apply to \"{}\", which is compiled already", option->get_name(),
                       options.path)

@@ -24,7 +24,8 @@ extern const std::size_t k_commands_count;
 /// The options that set ModelOptions.  They are also returned, because a library accepts none of the options
 /// for compiling.
 struct CompileFlags {
-  CLI::Option *target, *opt_level, *precision, *weights, *fix, *best_at, *database, *check_bounds;
+  CLI::Option *target, *opt_level, *precision, *weights, *fix, *best_at, *database, *check_bounds,
+      *reproducible;
 };
 CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char* path_doc);
 /// Raises UserError if the model is a library and options for compiling were given.

@@ -6,6 +6,7 @@
 
 #include "tilewright/arith/likely.h"
 #include "tilewright/cli/signature.h"
+#include "tilewright/driver/reproducible.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/frontend/onnx/import.h"
 #include "tilewright/records/sqlite_database.h"
@@ -60,10 +61,13 @@ driver::Executable compile(ir::IRModule module, const ModelOptions& options, Pro
       throw UserError("there is no file \"{}\"", options.database).help("`tilewright tune` makes it");
     database.emplace(options.database);
   }
+  const ir::Target target = target::parse_target(options.target);
+  const records::Database* records = database ? &*database : nullptr;
+  std::optional<driver::Reproducible> reproducible;
+  if (options.is_reproducible) records = reproducible.emplace(target, context, records).records();
   return driver::build_graph(
-      std::move(module), target::parse_target(options.target), context,
-      [&](const driver::StageTime& time) { progress(time); }, options.check_bounds,
-      database ? &*database : nullptr);
+      std::move(module), target, context, [&](const driver::StageTime& time) { progress(time); },
+      options.check_bounds, records);
 }
 
 const runtime::vm::BytecodeFunction& Model::main() const {

@@ -16,7 +16,7 @@ struct ModelOptions {
   int opt_level = 2;
   std::string precision = "exact";
   std::string weights = "float32";
-  bool check_bounds = false;
+  bool check_bounds = false, is_reproducible = false;
   std::vector<std::string> fixed_dims;  // "batch=1"
   std::vector<std::string> best_at;     // "batch=1,8"
   std::string database;                 // a file of tuning records; empty: none

@@ -1,6 +1,7 @@
 // Bindings for building and running: libraries, executables, virtual machines, timing.
 #include "tilewright/arith/likely.h"
 #include "tilewright/driver/build_graph.h"
+#include "tilewright/driver/reproducible.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/driver/verify_passes.h"
 #include "tilewright/explain/explain.h"
@@ -209,18 +210,21 @@ void bind_build(nb::module_& m) {
       [](const GraphSource& source, const ir::Target& target, int opt_level,
          std::vector<std::string> disabled, std::vector<std::string> required, nb::handle config,
          nb::handle hooks, bool check_bounds, nb::handle records, const FixedDims& shapes,
-         const LikelySizes& best_at) {
+         const LikelySizes& best_at, bool is_reproducible) {
         ir::PassContext context =
             context_of(opt_level, std::move(disabled), std::move(required), config, hooks);
         for (const auto& [name, sizes] : best_at) context.likely_sizes.set(name, arith::likely_item(sizes));
         ir::IRModule module = module_of(source, shapes);
         const DatabaseArg database(records);
+        const records::Database* known = database.get();
+        std::optional<driver::Reproducible> reproducible;
+        if (is_reproducible) known = reproducible.emplace(target, context, known).records();
         const Unlocked unlocked;
-        return driver::build_graph(std::move(module), target, context, {}, check_bounds, database.get());
+        return driver::build_graph(std::move(module), target, context, {}, check_bounds, known);
       },
       nb::arg("source"), nb::arg("target"), nb::arg("opt_level"), nb::arg("disabled"), nb::arg("required"),
       nb::arg("config"), nb::arg("hooks").none(), nb::arg("check_bounds"), nb::arg("records").none(),
-      nb::arg("shapes") = FixedDims{}, nb::arg("best_at") = LikelySizes{});
+      nb::arg("shapes") = FixedDims{}, nb::arg("best_at") = LikelySizes{}, nb::arg("reproducible") = false);
 }
 
 void bind_timing(nb::module_& m) {
