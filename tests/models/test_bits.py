@@ -11,6 +11,7 @@ import onnx
 import pytest
 
 import tilewright
+from tilewright import tune
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 MODELS = sorted(SHARED.glob("models/**/*.onnx"))
@@ -119,3 +120,44 @@ def test_a_row_has_the_same_bits_alone_and_in_a_batch(path):
 def test_an_open_batch_has_the_bits_of_a_fixed_one(path, batch):
     x = data_for(path, batch)
     assert_same_bits(results(compiled(path, "n"), x), results(compiled(path, batch), x))
+
+
+class AnyMeasured(tune.Database):
+    """The fastest candidate of each kernel that is no default schedule, whether it won or not."""
+
+    def __init__(self, records):
+        self.best_of = {}
+        for record in sorted(filter(is_candidate, records), key=lambda record: -record.relative):
+            self.best_of[record.key.program, record.key.machine] = record
+        self.given = 0
+
+    def best(self, key):
+        record = self.best_of.get((key.program, key.machine))
+        self.given += record is not None
+        return record
+
+
+def is_candidate(record):
+    return bool(record.trace_json and record.seconds and not record.changes_sums)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", MODELS, ids=name_of)
+def test_tuned_kernels_change_no_bit(path, tmp_path):
+    """Each kernel that has a candidate takes it, so that the result depends on all of them, not on the few that win."""
+    main, x = compiled(path, 1), data_for(path, 1)
+    expected = results(main, x)
+    model, file = tmp_path / "model.onnx", tune.RecordFile(tmp_path / "tune.db")
+    onnx.save(with_batch(path, 1), model)
+    found = tune.tune_model(
+        model,
+        database=file,
+        trials=60,
+        options=tune.MeasureOptions(min_repeat_ms=1, rounds=1),
+        quiet=True,
+    )
+    database = AnyMeasured([record for task in found for record in task.records])
+    with database:
+        tuned = main_of(with_batch(path, 1))
+    assert database.given > 0
+    assert_same_bits(results(tuned, x), expected)
