@@ -29,26 +29,31 @@ std::optional<size_t> contiguous_terms(const BlockShape& sum) {
   return std::nullopt;
 }
 
-// n of the step `_, loop = split(_, factors=[None, n])`; 0 if there is none.
-int64_t inner_factor(const std::vector<Instruction>& steps, const LoopRef& loop) {
+// The step `..., loop = split(outer, factors=[None, n])`; null if there is none.
+const Instruction* split_that_makes(const std::vector<Instruction>& steps, const LoopRef& loop) {
   for (const Instruction& step : steps) {
     if (step.primitive->name != "split") continue;
     const auto* parts = step.result.as<ArgValue::List>();
     const auto* factors = step.args[1].as<ArgValue::List>();
-    if (!parts || !factors || parts->size() != 2) continue;
+    if (!parts || !factors || parts->size() != 2 || factors->size() != 2) continue;
     const LoopRef* inner = parts->back().as<LoopRef>();
-    const int64_t* factor = factors->back().as<int64_t>();
-    if (inner && factor && *inner == loop) return *factor;
+    if (inner && *inner == loop && factors->back().as<int64_t>()) return &step;
   }
-  return 0;
+  return nullptr;
 }
 
-size_t num_sums(const Schedule& sch, const std::string& func_name) {
-  Schedule copy = sch;
-  size_t count = 0;
-  for (BlockRef block : steps::get_child_blocks(copy, steps::get_block(copy, "root", func_name)))
-    count += copy.get(block)->init ? 1 : 0;
-  return count;
+// The block whose loops a step `..., loop, ... = get_loops(block)` gives.
+std::optional<BlockRef> block_of(const std::vector<Instruction>& steps, const LoopRef& loop) {
+  for (const Instruction& step : steps) {
+    const auto* loops = step.result.as<ArgValue::List>();
+    if (step.primitive->name != "get_loops" || !loops) continue;
+    const bool has_it = std::ranges::any_of(*loops, [&](const ArgValue& each) {
+      const LoopRef* other = each.as<LoopRef>();
+      return other && *other == loop;
+    });
+    if (has_it) return *step.args[0].as<BlockRef>();
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -56,28 +61,30 @@ size_t num_sums(const Schedule& sch, const std::string& func_name) {
 PartialSums default_sums(const Schedule& sch, const BlockShape& sum, const target::Features& features) {
   PartialSums found;
   const std::optional<size_t> axis = contiguous_terms(sum);
-  const std::string& func_name = sch.state().func_of(sch.state()[sum.ref]).name->name_hint;
   // sums of integers are the same in any order
-  if (!axis || !sum.output()->dtype.is_float() || num_sums(sch, func_name) != 1) return found;
+  if (!axis || !sum.output()->dtype.is_float()) return found;
   found.axis = *axis;
   Schedule copy = sch;
-  schedule::schedule_by_rules(copy, func_name, features);
+  schedule::schedule_by_rules(copy, sch.state().func_of(sch.state()[sum.ref]).name->name_hint, features);
   const std::vector<Instruction>& all = copy.trace().steps;
   for (const Instruction& step : all) {
-    if (step.primitive->name == "rfactor")
-      found.lanes.push_back(inner_factor(all, *step.args[0].as<LoopRef>()));
+    if (step.primitive->name != "rfactor") continue;
+    const Instruction* split = split_that_makes(all, *step.args[0].as<LoopRef>());
+    const std::optional<BlockRef> block = split ? block_of(all, *split->args[0].as<LoopRef>()) : std::nullopt;
+    if (!block) return {};  // of another form
+    if (copy.is_alive(*block) && copy.state()[*block] == copy.state()[sum.ref])
+      found.lanes.push_back(*split->args[1].as<ArgValue::List>()->back().as<int64_t>());
   }
-  if (std::ranges::count(found.lanes, 0) > 0) found.lanes.clear();
   return found;
 }
 
-std::vector<BlockRef> make_partial_sums(Schedule& sch, BlockRef block, const PartialSums& sums) {
+std::vector<BlockRef> make_partial_sums(Schedule& sch, BlockRef block, const PartialSums& sums,
+                                        int64_t dimension) {
   std::vector<BlockRef> found;
   LoopRef loop = schedule::loops_of_axis(sch, block, sums.axis, steps::get_loops(sch, block)).at(0);
   for (const int64_t lanes : sums.lanes) {
-    // first of its dimensions, so that vectors of results are contiguous in it
     const std::vector<LoopRef> parts = steps::split(sch, loop, {schedule::None{}, lanes});
-    found.push_back(steps::rfactor(sch, parts[1], 0));
+    found.push_back(steps::rfactor(sch, parts[1], dimension));
     steps::set_scope(sch, found.back(), {0}, "local");
     loop = steps::get_loops(sch, block).back();
   }

@@ -15,7 +15,10 @@ PartialSums default_sums(const schedule::Schedule& sch, const schedule::BlockSha
                          const target::Features& features);
 
 /// `block` with these partial sums; the blocks that compute them, first to last.
+///
+/// dimension  which of its dimensions tells partial sums apart: 0 where vectors hold neighbouring results, -1 where
+///            they hold partial sums of one result
 std::vector<schedule::BlockRef> make_partial_sums(schedule::Schedule& sch, schedule::BlockRef block,
-                                                  const PartialSums& sums);
+                                                  const PartialSums& sums, int64_t dimension);
 
 }  // namespace tilewright::tune

@@ -72,7 +72,7 @@ def test_rules_that_are_none():
         tune.DefaultSpace(rules=[3])
     assert str(error.value) == (
         "DefaultSpace: rule 3 is no name of a rule, and no object with a name and a method apply\n"
-        "help: the rules are auto_inline, dot_products, factor_reduction, register_tile, multi_level_tiling, "
+        "help: the rules are auto_inline, dot_products, factor_reduction, rows_together, register_tile, multi_level_tiling, "
         "compute_location, parallel_vectorize"
     )
     with pytest.raises(tw.Unsupported) as error:

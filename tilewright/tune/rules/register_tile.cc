@@ -243,7 +243,7 @@ Schedule design_of(Schedule sch, const BlockShape& sum, const std::optional<Bloc
   if (dim == sum.store->indices.size())
     throw UserError("axis {} is no index of {}", axis_name(sum, way.column), sum.output()->name);
   dim = sum.store->indices.size() - 1 - dim;  // partial sums have more dimensions before it
-  std::vector<BlockRef> parts = make_partial_sums(sch, sum.ref, sums);
+  std::vector<BlockRef> parts = make_partial_sums(sch, sum.ref, sums, 0);
   const BlockShape last = *schedule::shape_of(sch, sum.ref);
   const size_t last_column = axis_of_dimension(last, dim);
   const OrReason<schedule::Target> target = schedule::target_of(sch, last, epilogue, last_column, features);
