@@ -129,6 +129,30 @@ def make_closure(func, args):
     return _core.relax_call_op("relax.make_closure", [func, _tuple(args)], {})
 
 
+def loop(body, most, condition, carried, captured=()):
+    """Calls `body` again and again; a tuple of the values carried on, and of the values collected.
+
+    body       a function of the module: takes the number of the iteration, the condition, the carried values
+               and the captured ones; returns the condition, the carried values and the tensors to collect
+    most       the most iterations, an int64 scalar; None: any number
+    condition  a bool scalar, whether the first iteration is run; None: what the body returns as condition is
+               ignored
+    carried    the values that the first iteration gets
+    captured   values that every iteration gets
+    """
+    given = [() if each is None else each for each in (most, condition)]
+    return _core.relax_call_op(
+        "relax.loop",
+        [
+            body,
+            *(_tuple(each) if each == () else _value(each) for each in given),
+            _tuple(carried),
+            _tuple(captured),
+        ],
+        {},
+    )
+
+
 def arange(start, end=None, step=1, dtype: str | None = None):
     """start, start + step, ... before end; arange(5) is arange(0, 5).
 
@@ -219,6 +243,7 @@ NAMES = {
     "full_like": full_like,
     "hint_on_device": hint_on_device,
     "invoke_pure_closure": invoke_closure,
+    "loop": loop,
     "make_closure": make_closure,
     "masked_fill": masked_fill,
     "print": print,

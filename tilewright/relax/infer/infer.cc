@@ -98,6 +98,22 @@ Call with_typed_literals(const Call& call) {
   });
 }
 
+// `call` with the types of the graph functions that it names, because operators read the types of arguments.
+Call with_typed_functions(const Call& call, const IRModuleNode* module) {
+  auto type_of_function = [&](const Expr& arg) -> Type {
+    const auto* global = module ? arg.as<GlobalVarNode>() : nullptr;
+    const BaseFunc func = global ? module->find(global->name_hint) : BaseFunc();
+    return is<FunctionNode>(func) ? Type(function_type(func.as<FunctionNode>())) : Type();
+  };
+  if (std::none_of(call->args.begin(), call->args.end(), type_of_function)) return call;
+  return with(call, [&](CallNode& typed) {
+    for (Expr& arg : typed.args) {
+      if (const Type type = type_of_function(arg))
+        arg = with(ref_as<GlobalVarNode>(arg), [&](GlobalVarNode& node) { node.type = type; });
+    }
+  });
+}
+
 // The type of a loop program that is called directly: it returns nothing, its outputs are among its
 // arguments.  Extents of buffers are compared when it runs, unless they are constant.
 CallableType loop_program_type(const tir::PrimFuncNode* func) {
@@ -132,7 +148,7 @@ Type infer_call(const Call& call, const IRModuleNode* module) {
     const OpInfo& info = lookup_op(op->name);
     require_arg_count(call);
     Requirements require(call);
-    const Type type = info.infer(with_typed_literals(call), require);
+    const Type type = info.infer(with_typed_functions(with_typed_literals(call), module), require);
     require_extents(type, call);
     return type;
   }

@@ -1,5 +1,6 @@
 // Calls: kernels and registry functions, functions of the module, operators of the virtual machine.
 #include "tilewright/relax/graph/function_names.h"
+#include "tilewright/relax/infer/loop_types.h"
 #include "tilewright/relax/infer/requirements.h"
 #include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/vm/function_compiler.h"
@@ -47,6 +48,7 @@ rt::Register FunctionCompiler::call(const CallNode* call, const VarBaseNode* var
   if (name == kVmAllocTensor) return alloc_in_storage(call, var);
   if (is_reshape_like(name)) return reshape(call);
   if (name == "relax.shape_of") return code_.shape_of(value(call->args[0]));
+  if (name == kLoop) return loop(call);
   if (name == "relax.tensor_to_shape") return code_.tensor_to_shape(value(call->args[0]));
   return call_other(call);
 }

@@ -55,6 +55,11 @@ class FunctionCompiler {
   rt::Register call_other(const CallNode* call);
   rt::Register reshape(const CallNode* call);
   rt::Register branch(const IfNode* node);
+  // loop.cc
+  rt::Register loop(const CallNode* call);
+  rt::Operand empty_result(const Type& element);
+  rt::Operand unless_absent(const Expr& arg);
+  rt::Operands fields(const Expr& tuple);
   void match_cast(const MatchCastNode* node);
   rt::Operands operands(const std::vector<Expr>& args, size_t first = 0);
 

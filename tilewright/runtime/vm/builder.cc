@@ -210,6 +210,15 @@ Register FunctionBuilder::make_closure(uint32_t function, const Operands& captur
   emit_with(Opcode::kMakeClosure, result.index, function, captured);
   return result;
 }
+Register FunctionBuilder::loop(Register body, const Loop& loop) {
+  const Register result = new_register();
+  Operands operands{imm(static_cast<int64_t>(loop.carried.size())),
+                    imm(static_cast<int64_t>(loop.empty.size())), loop.most, loop.condition};
+  for (const Operands* list : {&loop.empty, &loop.carried, &loop.captured})
+    operands.insert(operands.end(), list->begin(), list->end());
+  emit_with(Opcode::kLoop, result.index, body.index, operands);
+  return result;
+}
 
 Register FunctionBuilder::set(Operand value) {
   const Register result = new_register();

@@ -116,6 +116,13 @@ class FunctionBuilder {
   Register call_function(uint32_t function, const Operands& args);
   Register call_closure(Register closure, const Operands& args);
   Register make_closure(uint32_t function, const Operands& captured);
+  /// most, condition: none for no limit and no condition.  empty: per value that iterations collect, the tensor
+  /// that stands for none.  See vm/loop.h.
+  struct Loop {
+    Operand most, condition;
+    Operands empty, carried, captured;
+  };
+  Register loop(Register body, const Loop& loop);
 
   // Values
   Register set(Operand value);

@@ -5,8 +5,8 @@
 // A function call has registers that hold any Value (parameters first), and int registers: int64 values for
 // shape arithmetic, which never touch the heap.  It has one arena, memory in which the compiler places all
 // tensors that do not outlive the call.  Frames (registers, tensor descriptions, arena) are kept between
-// calls, so that a call whose tensors are in the arena allocates nothing.  Jumps only go forward, so every
-// function ends.  Below, R marks an index of a register and I one of an int register.
+// calls, so that a call whose tensors are in the arena allocates nothing.  Jumps only go forward: what repeats
+// is kLoop, which asks before each iteration whether the application wants to stop.  Below, R marks an index of a register and I one of an int register.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -82,6 +82,7 @@ enum class Opcode : uint8_t {
   kCallFunction = 42,  // R dst = result of function a of this executable with args
   kCallClosure = 43,   // R dst = result of function value R a with args
   kMakeClosure = 44,   // R dst = function a of this executable with its last parameters bound to args
+  kLoop = 45,          // R dst = results of a loop whose body is function value R a; args: see vm/loop.h
 
   // -- values --
   kSet = 50,        // R dst = args[0], any value operand: moves a register, boxes a number, loads a string

@@ -7,6 +7,7 @@
 #include "tilewright/runtime/interrupt.h"
 #include "tilewright/runtime/scalar.h"
 #include "tilewright/runtime/vm/checks.h"
+#include "tilewright/runtime/vm/loop.h"
 #include "tilewright/runtime/vm/opcodes.h"
 #include "tilewright/support/error.h"
 
@@ -312,6 +313,12 @@ Value Interpreter::run() {
         for (Value& each : captured)
           each = detached(std::move(each), is_arena_tensor);  // a closure may outlive this call
         frame.reg(in.dst) = Value(make_closure(machine_, in.a, std::move(captured)));
+        break;
+      }
+
+      case Opcode::kLoop: {
+        const Function body = frame.reg(in.a).as_function(function_.name);
+        frame.reg(in.dst) = run_loop(body, values(in), function_.name);
         break;
       }
 

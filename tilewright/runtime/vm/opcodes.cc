@@ -36,6 +36,7 @@ constexpr OpcodeInfo kTable[] = {
     {kCallFunction, "call_function", kRegister, kFunction, kOperands, "v*"},
     {kCallClosure, "call_closure", kRegister, kRegister, kOperands, "v*"},
     {kMakeClosure, "make_closure", kRegister, kFunction, kOperands, "v*"},
+    {kLoop, "loop", kRegister, kRegister, kOperands, "nnvvv*"},
     {kSet, "set", kRegister, kUnused, kOperands, "v"},
     {kMakeTuple, "make_tuple", kRegister, kUnused, kOperands, "v*"},
     {kGetItem, "get_item", kRegister, kRegister, kNumber, ""},

@@ -135,6 +135,15 @@ class FunctionVerifier {
       case Opcode::kReshape:
         return count - 2 <= kMaxDims ? std::string()
                                      : fmt::format("makes a tensor of more than {} dimensions", kMaxDims);
+      case Opcode::kLoop: {
+        const int64_t carried = function_.operands[instruction.b].bits,
+                      collected = function_.operands[instruction.b + 1].bits;
+        const auto fits = [&](int64_t number) { return number >= 0 && number <= count; };
+        return fits(carried) && fits(collected) && 4 + collected + carried <= count
+                   ? std::string()
+                   : fmt::format("has {} operands for {} carried and {} collected values", count, carried,
+                                 collected);
+      }
       case Opcode::kCallFunction:
       case Opcode::kMakeClosure: {
         const auto num_parameters =

@@ -44,9 +44,12 @@ Signature signature_of(const relax::OpInfo& info) {
 ir::Expr operand(Parser& parser, const Arg& arg, std::string_view name = {}) {
   if (name == "dtype" && arg.value.get<std::string>())
     return to_graph(parser, parser.to_data_type(arg.value, arg.place), arg.place);
+  if (arg.value.is_none())
+    return to_leaf(parser, relax::Tuple(relax::TupleNode::make(std::vector<ir::Expr>{})), arg.place);
   const auto* list = arg.value.get<Sequence>();
+  const bool is_tuple = name == "args" || name == "carried" || name == "captured";
   const bool is_shape =
-      list && name != "args" && std::all_of(list->items.begin(), list->items.end(), [](const Value& item) {
+      list && !is_tuple && std::all_of(list->items.begin(), list->items.end(), [](const Value& item) {
         return item.get<Value::PyInt>() || item.node<ir::PrimExprNode>() || item.get<std::string>();
       });
   if (!is_shape) return to_leaf(parser, to_graph(parser, arg.value, arg.place), arg.place);
