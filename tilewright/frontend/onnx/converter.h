@@ -46,6 +46,7 @@ struct ConverterRow {
   size_t max_outputs = 1;
   int64_t since = kFirstOpset, until = kLastOpset;
   size_t num_computed = 1;  // outputs after these are not computed
+  size_t min_outputs = 1;   // the first ones, which may not be left out
 
   bool is_of(int64_t opset) const { return opset >= since && opset <= until; }
 };

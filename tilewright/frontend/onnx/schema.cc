@@ -42,7 +42,8 @@ void check_outputs(const Node& node, const ConverterRow& row, const std::set<std
   if (node.outputs.size() > row.max_outputs)
     throw UserError("{}, expected {}", count_text(node.outputs.size(), "output"),
                     expected_number(1, row.max_outputs));
-  if (node.outputs[0].empty()) throw UserError("output 0 is left out, but is required");
+  if (row.min_outputs > 0 && node.outputs[0].empty())
+    throw UserError("output 0 is left out, but is required");
   for (size_t n = row.num_computed; n < node.outputs.size(); ++n) {
     if (used.count(node.outputs[n]))
       throw Unsupported("output {} (\"{}\") is used, but only the first can be computed", n, node.outputs[n]);
