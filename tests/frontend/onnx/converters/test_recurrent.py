@@ -3,11 +3,10 @@
 import itertools
 
 import numpy as np
-import onnx
 import onnxruntime
 import pytest
 import torch
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 
 import tilewright
 
