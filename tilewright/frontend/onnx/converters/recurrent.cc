@@ -5,7 +5,7 @@
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/frontend/onnx/recurrent_weights.h"
-#include "tilewright/ir/module.h"
+#include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/graph/type_util.h"
 #include "tilewright/support/count_text.h"
 
