@@ -106,7 +106,7 @@ TEST(Loop, Refusals) {
       "error: loop: the body returns R.Tuple(R.Tensor((), \"bool\")), expected a tuple of the condition, "
       "1 carried value and the values to collect");
   EXPECT_EQ(refusal(body({}, {tuple_type({})}), none(), none(), none()),
-            "error: loop: the body returns R.Tuple to collect, expected a tensor");
+            "error: loop: the body returns R.Tuple() to collect, expected a tensor");
   EXPECT_EQ(
       refusal(body({floats({extent_imm(5)})}, {floats({extent_imm(6)})}), none(), none(),
               tuple({floats({extent_imm(7)})})),
