@@ -176,6 +176,12 @@ TEST(Verify, FaultsAreNamed) {
               f.code[8].b = 10;
             }),
             "instruction 8 of \"main\" gives 2 arguments to \"inner\", which takes 1");
+  EXPECT_EQ(fault_of([](E, F f) {
+              f.code[8] = {Opcode::kLoop, 0, 4, 0, 0, static_cast<uint32_t>(f.operands.size())};
+              for (const int64_t count : {3, 0}) f.operands.push_back(imm(count));
+              for (int n = 0; n < 2; ++n) f.operands.push_back(none());
+            }),
+            "instruction 8 of \"main\" has 4 operands for 3 carried and 0 collected values");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "tilewright/runtime/vm/virtual_machine.h"
 
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <thread>
 
@@ -353,6 +354,41 @@ TEST(VirtualMachine, FunctionsAndClosures) {
   EXPECT_EQ(result.as_tuple()[2].as_function()(100).as_int(), 98);
   EXPECT_ERROR(vm("minus", 1, 2), "error: the model has no function \"minus\"\nhelp: the only one is main");
   EXPECT_EQ(vm.module().list_functions(), (std::vector<std::string>{"main"}));
+}
+
+// main(most): a loop of `body`, which gets the number of the iteration, the condition and one carried value.
+VirtualMachine loop_machine(const std::function<Register(FunctionBuilder&)>& body, size_t num_collected) {
+  ExecutableBuilder builder;
+  FunctionBuilder inner(builder, "body", {{"i", "int64[]"}, {"c", "bool[]"}, {"s", "int64[]"}}, {}, false);
+  inner.ret(body(inner));
+  const uint32_t index = builder.add(inner.finish());
+  FunctionBuilder main(builder, "main", {{"most", "int"}}, {{"", "tuple"}});
+  FunctionBuilder::Loop loop{main.parameter(0), none(), {}, {main.parameter(0)}, {}};
+  for (size_t n = 0; n < num_collected; ++n) loop.empty.push_back(main.new_tensor(kInt64, {imm(0)}));
+  main.ret(main.loop(main.make_closure(index, {}), loop));
+  builder.add(main.finish());
+  return VirtualMachine(builder.finish(), Module());
+}
+
+TEST(VirtualMachine, LoopsCarryAndCollect) {
+  const VirtualMachine vm = loop_machine(
+      [](FunctionBuilder& body) {
+        return body.make_tuple({body.parameter(1), body.parameter(0), body.parameter(0)});
+      },
+      1);
+  const Value result = vm("main", 5);
+  EXPECT_EQ(*result.as_tuple()[0].as_tensor().data_as<int64_t>(), 4);
+  const Tensor all = result.as_tuple()[1].as_tensor();
+  EXPECT_EQ(std::vector<int64_t>(all.data_as<int64_t>(), all.data_as<int64_t>() + 5),
+            (std::vector<int64_t>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(vm("main", 0).as_tuple()[0].as_int(), 0);
+  EXPECT_EQ(type_str(vm("main", 0).as_tuple()[1].as_tensor()), "int64[0]");
+}
+
+TEST(VirtualMachine, TheBodyOfALoopMustReturnWhatIsCarried) {
+  const VirtualMachine vm =
+      loop_machine([](FunctionBuilder& body) { return body.make_tuple({body.parameter(1)}); }, 1);
+  EXPECT_ERROR(vm("main", 3), "error: main: the body of a loop returns 1 value, expected 3");
 }
 
 TEST(VirtualMachine, EndlessRecursionIsAnError) {

@@ -1,5 +1,6 @@
 #include "tilewright/runtime/vm/interpreter.h"
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 
@@ -19,13 +20,21 @@ bool is_arena_tensor(const TensorObject& tensor) { return tensor.in_arena; }
 // the user could overwrite constants.
 bool is_machine_tensor(const TensorObject& tensor) { return tensor.in_arena || tensor.read_only; }
 
+// True for a tensor that must be copied, or a tuple that holds one.
+template <class Predicate>
+bool holds(const Value& value, Predicate must_copy) {
+  if (const TensorObject* tensor = value.tensor_object()) return must_copy(*tensor);
+  if (!value.is(ValueKind::kTuple)) return false;
+  const std::vector<Value>& fields = value.as_tuple();
+  return std::any_of(fields.begin(), fields.end(),
+                     [&](const Value& field) { return holds(field, must_copy); });
+}
+
 // The value with such tensors replaced by copies.
 template <class Predicate>
 Value detached(Value value, Predicate must_copy) {
-  if (const TensorObject* tensor = value.tensor_object()) {
-    return must_copy(*tensor) ? Value(value.as_tensor().copy()) : std::move(value);
-  }
-  if (!value.is(ValueKind::kTuple)) return value;
+  if (!holds(value, must_copy)) return value;
+  if (value.tensor_object()) return Value(value.as_tensor().copy());
   std::vector<Value> fields;
   for (const Value& field : value.as_tuple()) fields.push_back(detached(field, must_copy));
   return Value::tuple(std::move(fields));

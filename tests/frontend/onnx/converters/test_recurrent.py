@@ -411,6 +411,6 @@ def test_shapes_that_are_wrong_or_unknown():
     with pytest.raises(tilewright.Unsupported) as error:
         tilewright.compile(model_of("RNN", values, {"r": (1, "n", 5)}, fed=("x", "r", "h0")))
     assert str(error.value) == (
-        'unsupported: RNN node that makes "y": the shape of R is R.Tensor((1, n, 5), "float32"), expected three known '
-        "extents\nhelp: give the weights shapes where the model is exported"
+        'unsupported: RNN node that makes "y": the shape of R is R.Tensor((1, n, 5), "float32")'
+        ", expected three known extents\nhelp: give the weights shapes where the model is exported"
     )
