@@ -1,5 +1,7 @@
 // Converts single ONNX operators to graph operators; used by the files of the importer only.
 #pragma once
+#include <functional>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -7,6 +9,7 @@
 #include "tilewright/frontend/onnx/converter.h"
 #include "tilewright/frontend/onnx/known.h"
 #include "tilewright/frontend/onnx/model.h"
+#include "tilewright/frontend/onnx/scopes.h"
 #include "tilewright/ir/options.h"
 #include "tilewright/relax/build/block_builder.h"
 #include "tilewright/relax/infer/op.h"
@@ -16,6 +19,8 @@ namespace tilewright::frontend::onnx {
 using ir::attr;
 using relax::Expr;
 inline constexpr DataType kFloat64 = DataType::float_(64);
+
+struct Contents;
 
 /// The state of an import.  Values that depend only on constants are computed at once.  Small tensors that
 /// depend on symbolic dimensions are kept as expressions (known.h), so that the result of a Reshape is known
@@ -34,7 +39,7 @@ class Importer {
   /// The elements of the value called `name` if they are known at import time.
   std::optional<Known> elements(const std::string& name) const;
   /// True if the elements are known, but not all of them are constants.
-  bool is_expression(const std::string& name) const { return known_.count(name) != 0; }
+  bool is_expression(const std::string& name) const { return scopes_.known(name) != nullptr; }
   /// The elements of input `input`, integers, if they are known at import time: a constant, or shape
   /// arithmetic.
   std::optional<relax::Shape> known(const Node& node, size_t input) const;
@@ -53,6 +58,8 @@ class Importer {
   // ---- results
   /// Converts `node`; requirements of its calls mention its name.
   void convert(const Node& node);
+  /// Computes or converts each of `nodes`; errors begin with the node's name.
+  void convert_all(const std::vector<Node>& nodes);
   void define(const std::string& name, Expr value);
   void define_known(const std::string& name, Known known);
   void define_constant(const std::string& name, const runtime::Tensor& data);
@@ -75,12 +82,40 @@ class Importer {
   }
   /// The requirements of all nodes on extents that are known only at run time.
   const std::vector<relax::Requirement>& requirements() const { return requirements_; }
+
+  // ---- subgraphs (subgraph.cc)
+  /// Calls `body` in a scope of names for `graph`, a subgraph whose operators are checked first.
+  void in_subgraph(const Graph& graph, const std::function<void()>& body);
+  /// The same in a sequence of bindings of its own, a branch or the body of a loop, which ends with the value
+  /// that `body` returns.  Requirements of its nodes are stated in it.  `params` are those of the body of a loop.
+  relax::SeqExpr in_branch(const Graph& graph, const std::function<Expr()>& body,
+                           const std::vector<relax::Var>& params = {});
+  /// A value together with what is known of its elements.
+  struct Item {
+    Expr value;  // null: only its elements are known
+    std::optional<Known> known;
+  };
+  /// The results of `graph`, whose scope is open, in a form that may leave it.
+  std::vector<Item> results_of(const Graph& graph);
+  /// Gives `item` the name `name` in the innermost scope.
+  void define_item(const std::string& name, Item item);
+  /// What `value`, a list or optional value of the virtual machine, holds; null for other values (lists.h).
+  const Contents* contents(const Expr& value) const;
+  void set_contents(const Expr& value, const Contents& contents);
+  /// True if a node, or a subgraph of one, reads the value called `name` of the graph that is converted.
+  bool is_read_by_nodes(const std::string& name) const;
+  /// True if graphs with branches were made, which stand in dataflow blocks until they are moved out.
+  bool has_branches() const { return has_branches_; }
+  /// A dimension that is known only at run time.
+  tir::Var new_size();
   /// Defines output n of the node with field n of `tuple`, a value with several.
   void define_fields(const Node& node, const Expr& tuple);
 
  private:
   void require_extents(const Node& node, const Expr& value);
-  tir::Var new_size();
+  void state(const relax::Requirement& requirement);
+  /// The tensor that the node `maker` computes, which made a known value of scope `depth`.
+  Expr computed(const Node& maker, const std::string& name, size_t depth);
   /// `value` with long expressions in its extents replaced by names.
   Expr with_short_extents(Expr value);
   void keep(const Node& node, std::vector<relax::Requirement> open);
@@ -92,10 +127,13 @@ class Importer {
   std::vector<const Node*> way_to(const std::string& name, std::string* input) const;
 
   const Graph& graph_;
-  std::unordered_map<std::string, const Node*> makers_;
-  std::unordered_map<std::string, Expr> values_;
-  std::unordered_map<std::string, Known> known_;  // values with elements that are not constants
+  Scopes scopes_;
   std::vector<relax::Requirement> requirements_;
+  const Graph* current_;     // that is converted: the model's, or a subgraph
+  size_t num_branches_ = 0;  // that the current node lies in
+  std::vector<ir::PrimExpr> stated_;  // conditions of requirements that these state
+  bool has_branches_ = false;
+  std::unordered_map<const ir::Object*, std::shared_ptr<const Contents>> contents_;  // by variable
   bool computes_now_ = false;  // all inputs of the current node are constants
   int64_t steps_left_ = int64_t{1} << 24;
   int64_t num_sizes_ = 0;

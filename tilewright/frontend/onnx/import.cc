@@ -1,12 +1,12 @@
 #include "tilewright/frontend/onnx/import.h"
 
-#include <fmt/ranges.h>
-
 #include <map>
 
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/frontend/onnx/lists.h"
 #include "tilewright/frontend/onnx/problems.h"
 #include "tilewright/frontend/onnx/schema.h"
+#include "tilewright/relax/build/branch_blocks.h"
 #include "tilewright/relax/graph/function_names.h"
 #include "tilewright/relax/graph/type_util.h"
 #include "tilewright/relax/infer/infer.h"
@@ -14,27 +14,12 @@
 namespace tilewright::frontend::onnx {
 namespace {
 
-// Reports all operators without a converter at once, so that users do not find them one by one.
-void refuse_unsupported(const Graph& graph) {
-  std::map<std::string, std::vector<std::string>> missing;
-  for (const Node& node : graph.nodes) {
-    if (!find_converter(node.op()))
-      missing[node.op()].push_back(node.name.empty() ? (node.outputs.empty() ? "?" : node.outputs[0])
-                                                     : node.name);
+relax::Var make_input(Importer& importer, const ValueInfo& info, std::map<std::string, tir::Var>* dims) {
+  if (info.form != ValueInfo::kTensor) {
+    const relax::Var input = relax::VarNode::make(info.name, relax::object_type());
+    importer.set_contents(input, contents_of(info));
+    return input;
   }
-  if (missing.empty()) return;
-  std::vector<std::string> parts;
-  for (auto& [op, nodes] : missing) {
-    const size_t count = nodes.size();
-    if (nodes.size() > 4) nodes.resize(4);
-    parts.push_back(fmt::format("{} ({}{})", op, fmt::join(nodes, ", "),
-                                count > 4 ? fmt::format(", ... {} nodes", count) : ""));
-  }
-  throw Unsupported("the model uses operators that cannot be imported: {}", fmt::join(parts, "; "))
-      .help("express them with other operators where the model is exported");
-}
-
-relax::Var make_input(const ValueInfo& info, std::map<std::string, tir::Var>* dims) {
   if (!info.dtype_problem.empty())
     throw Unsupported("{}", info.dtype_problem).help("use bool, integers or floats");
   if (info.dtype.is_void())
@@ -64,7 +49,7 @@ ir::IRModule convert_model(const Model& model, Problems* problems) {
   std::vector<relax::Var> params;
   for (const ValueInfo& input : model.graph.inputs) {
     try {
-      params.push_back(make_input(input, &dims));
+      params.push_back(make_input(importer, input, &dims));
     } catch (const Error& error) {
       if (!problems) throw;
       problems->add(input, error);
@@ -106,7 +91,8 @@ ir::IRModule convert_model(const Model& model, Problems* problems) {
       "main", params, define_main,
       {.attrs = {{std::string(relax::kOutputNames), ir::ArrayNode::make(std::move(output_names))}}});
   const ir::IRModule module = importer.builder.get();
-  const auto main = ir::ref_as<relax::FunctionNode>(module->lookup("main"));
+  auto main = ir::ref_as<relax::FunctionNode>(module->lookup("main"));
+  if (importer.has_branches()) main = relax::with_branches_outside(main);
   return with_function(module, "main", relax::with_requirements(main, importer.requirements()));
 }
 

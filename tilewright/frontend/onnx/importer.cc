@@ -27,14 +27,16 @@ bool has_unknown_shape(const Expr& value) {
 }  // namespace
 
 void Importer::require_known_shapes(const Node& node) const {
+  // the results of branches and loops may be of any shape where no node reads them
+  const bool has_graph = std::any_of(node.attributes.begin(), node.attributes.end(),
+                                     [](const Attribute& attribute) { return attribute.graph != nullptr; });
+  if (has_graph) return;
   for (const std::string& name : node.outputs) {
-    const auto made = values_.find(name);
-    if (made == values_.end() || !has_unknown_shape(made->second)) continue;
+    const Expr made = scopes_.value(name);
+    if (!made || !has_unknown_shape(made)) continue;
     std::vector<std::string> inputs;
     for (const std::string& input : node.inputs) {
-      const auto found = values_.find(input);
-      if (found == values_.end()) continue;
-      inputs.push_back(described(input, found->second));
+      if (const Expr found = scopes_.value(input)) inputs.push_back(described(input, found));
     }
     throw Unsupported("the shape of its output \"{}\" is not known; its inputs are {}", name,
                       fmt::join(inputs, ", "))
@@ -42,13 +44,11 @@ void Importer::require_known_shapes(const Node& node) const {
   }
 }
 
-Importer::Importer(const Graph& graph) : graph_(graph) {
-  for (const Node& node : graph.nodes) {
-    for (const std::string& output : node.outputs) makers_[output] = &node;
-  }
-}
+Importer::Importer(const Graph& graph) : graph_(graph), current_(&graph) { scopes_.open(graph); }
 
 void Importer::convert(const Node& node) {
+  const auto outer_on_bind = builder.on_bind;  // of a node with a subgraph that `node` lies in
+  const bool outer_computes_now = computes_now_;
   builder.on_bind = [&](const Expr& value) {
     if (!value.as<relax::CallNode>()) return;
     require_extents(node, value);
@@ -56,8 +56,20 @@ void Importer::convert(const Node& node) {
   };
   computes_now_ = has_constant_inputs(node);
   find_converter(node.op(), opset)->convert(*this, node);
-  builder.on_bind = nullptr;
+  builder.on_bind = outer_on_bind;
+  computes_now_ = outer_computes_now;
   require_known_shapes(node);
+}
+
+void Importer::convert_all(const std::vector<Node>& nodes) {
+  for (const Node& node : nodes) {
+    try {
+      if (!compute_known(*this, node)) convert(node);
+    } catch (Error& error) {
+      error.add_prefix(node.shown());
+      throw;
+    }
+  }
 }
 
 // Requires extents to be non-negative; sizes that are passed with a call may have any value.
@@ -76,7 +88,10 @@ void Importer::require_extents(const Node& node, const Expr& value) {
 void Importer::keep(const Node& node, std::vector<relax::Requirement> open) {
   for (relax::Requirement& requirement : open) {
     requirement.format = fmt::format("{}: {}", relax::with_escaped_braces(node.shown()), requirement.format);
-    requirements_.push_back(std::move(requirement));
+    if (num_branches_ > 0)
+      state(requirement);
+    else
+      requirements_.push_back(std::move(requirement));
   }
 }
 
@@ -103,30 +118,42 @@ Expr tensor_of_elements(Importer& importer, const Node& node, const Known& known
 
 }  // namespace
 
+Expr Importer::computed(const Node& maker, const std::string& name, size_t depth) {
+  const bool computes_now = std::exchange(computes_now_, false);
+  const Node node = maker;
+  const Scopes::Inner hidden = scopes_.enter(depth);  // its inputs have the names of its own graph
+  find_converter(node.op(), opset)->convert(*this, node);
+  const Expr value = scopes_.value(name);
+  scopes_.leave(hidden);
+  computes_now_ = computes_now;
+  return value;
+}
+
 Expr Importer::value(const Node& node, size_t input) {
   if (!has_input(node, input)) return nullptr;
   const std::string& name = node.inputs[input];
-  if (const auto found = values_.find(name); found != values_.end()) return found->second;
-  const auto found = known_.find(name);
-  if (found == known_.end()) throw InternalError("value \"{}\" is not there", name);
-  const Known& known = found->second;
+  if (const Expr found = scopes_.value(name)) return found;
+  size_t depth = 0;
+  const Known* found = scopes_.known(name, &depth);
+  if (!found) throw InternalError("value \"{}\" is not there", name);
+  const Known known = *found;
+  Expr tensor;
   if (known.dtype.is_integral()) {
-    Expr tensor = tensor_of_elements(*this, node, known);
+    tensor = tensor_of_elements(*this, node, known);
     if (known.shape.size() != 1) tensor = reshaped(node, tensor, relax::extents(known.shape));
-    define(name, bound(converted(tensor, known.dtype)));
+    tensor = bound(converted(tensor, known.dtype));
   } else {
-    const bool computes_now = std::exchange(computes_now_, false);
-    const Node maker = *known.maker;
-    find_converter(maker.op(), opset)->convert(*this, maker);
-    computes_now_ = computes_now;
+    tensor = computed(*known.maker, name, depth);
   }
-  return values_.at(name);
+  scopes_.define_known(name, known);
+  define(name, tensor);
+  return scopes_.value(name);
 }
 
 std::optional<Known> Importer::elements(const std::string& name) const {
-  if (const auto found = known_.find(name); found != known_.end()) return found->second;
-  const auto found = values_.find(name);
-  const auto* constant = found == values_.end() ? nullptr : found->second.as<relax::ConstantNode>();
+  if (const Known* known = scopes_.known(name)) return *known;
+  const Expr value = scopes_.value(name);
+  const auto* constant = value ? value.as<relax::ConstantNode>() : nullptr;
   return constant ? known_of(constant->data) : std::nullopt;
 }
 
@@ -175,7 +202,7 @@ relax::Shape Importer::require_known(const Node& node, size_t input) {
   if (relax::known_shape(tensor)->empty()) sizes.shape.clear();
   if (dtype == kInt64 || dtype == kInt32) {
     sizes.dtype = dtype;
-    known_[name] = sizes;
+    scopes_.add_known(name, sizes);
   }
   return dims;
 }
@@ -213,13 +240,13 @@ std::vector<const Node*> Importer::way_to(const std::string& name, std::string* 
   std::vector<const Node*> way;
   std::string current = name;
   while (true) {
-    const auto maker = makers_.find(current);
-    if (maker == makers_.end()) break;
-    way.push_back(maker->second);
-    const auto& inputs = maker->second->inputs;
+    const Node* maker = scopes_.maker(current);
+    if (!maker) break;
+    way.push_back(maker);
+    const auto& inputs = maker->inputs;
     const auto next = std::find_if(inputs.begin(), inputs.end(), [&](const std::string& each) {
-      const auto found = values_.find(each);
-      return !each.empty() && !(found != values_.end() && is<relax::ConstantNode>(found->second));
+      const Expr found = scopes_.value(each);
+      return !each.empty() && !(found && is<relax::ConstantNode>(found));
     });
     if (next == inputs.end()) break;
     current = *next;
@@ -285,7 +312,7 @@ Expr Importer::with_short_extents(Expr value) {
 }
 
 void Importer::define(const std::string& name, Expr value) {
-  values_[name] = with_short_extents(std::move(value));
+  scopes_.define(name, with_short_extents(std::move(value)));
 }
 
 void Importer::define_known(const std::string& name, Known known) {
@@ -296,18 +323,18 @@ void Importer::define_known(const std::string& name, Known known) {
     builder.emit_match_cast(relax::shape_expr({relax::as_extent(element.value)}), relax::shape_type({size}));
     element.value = size;
   }
-  known_[name] = std::move(known);
+  scopes_.define_known(name, std::move(known));
 }
 
 void Importer::pass_on(const Node& node) {
   const std::string &from = node.inputs.at(0), &to = node.outputs.at(0);
-  if (const auto found = known_.find(from); found != known_.end()) {
-    if (known_.count(to)) return define(to, value(node, 0));  // it is used as a tensor
-    Known known = found->second;
+  if (const Known* found = scopes_.known(from)) {
+    if (scopes_.known(to)) return define(to, value(node, 0));  // it is used as a tensor
+    Known known = *found;
     known.maker = &node;
-    known_[to] = std::move(known);
+    scopes_.define_known(to, std::move(known));
   }
-  if (const auto found = values_.find(from); found != values_.end()) define(to, Expr(found->second));
+  if (const Expr found = scopes_.value(from)) define(to, found);
 }
 
 void Importer::define_constant(const std::string& name, const runtime::Tensor& data) {
@@ -318,8 +345,8 @@ bool Importer::has_constant_inputs(const Node& node) const {
   // optimisations for quantized graphs recognise these operators
   if (node.op_type == "DequantizeLinear" || node.op_type == "QuantizeLinear") return false;
   return std::all_of(node.inputs.begin(), node.inputs.end(), [&](const std::string& name) {
-    const auto found = values_.find(name);
-    return name.empty() || (found != values_.end() && is<relax::ConstantNode>(found->second));
+    const Expr found = scopes_.value(name);
+    return name.empty() || (found && is<relax::ConstantNode>(found));
   });
 }
 

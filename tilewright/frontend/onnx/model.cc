@@ -31,7 +31,40 @@ std::string Node::shown() const {
 
 namespace {
 
-Graph read_graph(const wire::Graph& proto, const std::string& folder, std::set<std::string> outer);
+// Names that a subgraph uses from outside count as inputs of the node that contains it.
+void free_names(const Graph& graph, std::set<std::string>* names) {
+  std::set<std::string> own;
+  for (const ValueInfo& input : graph.inputs) own.insert(input.name);
+  for (const auto& [name, tensor] : graph.initializers) own.insert(name);
+  for (const Node& node : graph.nodes) own.insert(node.outputs.begin(), node.outputs.end());
+  auto need = [&](const std::string& name) {
+    if (!name.empty() && !own.count(name)) names->insert(name);
+  };
+  for (const Node& node : graph.nodes) {
+    for (const std::string& input : node.inputs) need(input);
+    for (const Attribute& attribute : node.attributes) {
+      std::set<std::string> inner;
+      if (attribute.graph) free_names(*attribute.graph, &inner);
+      for (const std::string& name : inner) need(name);
+    }
+  }
+  for (const ValueInfo& output : graph.outputs) need(output.name);
+}
+
+}  // namespace
+
+std::set<std::string> needs_of(const Node& node) {
+  std::set<std::string> names(node.inputs.begin(), node.inputs.end());
+  names.erase("");
+  for (const Attribute& attribute : node.attributes) {
+    if (attribute.graph) free_names(*attribute.graph, &names);
+  }
+  return names;
+}
+
+namespace {
+
+Graph read_graph(const wire::Graph& proto, const std::string& folder, const std::set<std::string>& outer);
 
 Attribute read_attribute(const wire::Attribute& proto, const std::string& folder,
                          const std::set<std::string>& visible) {
@@ -91,11 +124,18 @@ Node read_node(const wire::Node& proto, const std::string& folder, const std::se
   return node;
 }
 
-ValueInfo read_value_info(const wire::ValueInfo& proto) {
+ValueInfo read_type(const std::string& name, const wire::Type& proto) {
   ValueInfo info;
-  info.name = proto.name;
-  if (!proto.type.tensor_type) return info;
-  const wire::TensorType& type = *proto.type.tensor_type;
+  info.name = name;
+  for (const auto& [holder, form] : {std::pair(&proto.sequence_type, ValueInfo::kSequence),
+                                     std::pair(&proto.optional_type, ValueInfo::kOptional)}) {
+    if (!*holder || !(*holder)->elem_type) continue;
+    info.form = form;
+    info.element = std::make_shared<const ValueInfo>(read_type(name, *(*holder)->elem_type));
+    return info;
+  }
+  if (!proto.tensor_type) return info;
+  const wire::TensorType& type = *proto.tensor_type;
   try {
     if (type.elem_type != 0) info.dtype = dtype_of(type.elem_type, fmt::format("value \"{}\"", info.name));
   } catch (const Unsupported& problem) {
@@ -114,35 +154,6 @@ ValueInfo read_value_info(const wire::ValueInfo& proto) {
   return info;
 }
 
-// Names that a subgraph uses from outside count as inputs of the node that contains it.
-void free_names(const Graph& graph, std::set<std::string>* names) {
-  std::set<std::string> own;
-  for (const ValueInfo& input : graph.inputs) own.insert(input.name);
-  for (const auto& [name, tensor] : graph.initializers) own.insert(name);
-  for (const Node& node : graph.nodes) own.insert(node.outputs.begin(), node.outputs.end());
-  auto need = [&](const std::string& name) {
-    if (!name.empty() && !own.count(name)) names->insert(name);
-  };
-  for (const Node& node : graph.nodes) {
-    for (const std::string& input : node.inputs) need(input);
-    for (const Attribute& attribute : node.attributes) {
-      std::set<std::string> inner;
-      if (attribute.graph) free_names(*attribute.graph, &inner);
-      for (const std::string& name : inner) need(name);
-    }
-  }
-  for (const ValueInfo& output : graph.outputs) need(output.name);
-}
-
-std::set<std::string> needs_of(const Node& node) {
-  std::set<std::string> names(node.inputs.begin(), node.inputs.end());
-  names.erase("");
-  for (const Attribute& attribute : node.attributes) {
-    if (attribute.graph) free_names(*attribute.graph, &names);
-  }
-  return names;
-}
-
 // Raises the error for a cycle: the nodes from `first` to the last of `path`, which needs it again.
 [[noreturn]] void refuse_cycle(const std::vector<Node>& nodes, const std::vector<size_t>& path,
                                size_t first) {
@@ -158,7 +169,7 @@ std::set<std::string> needs_of(const Node& node) {
       .help("an ONNX graph must be acyclic");
 }
 
-// The node that defines each name.  `known` are names that are defined without a node.
+// The node that defines each name.  `known` are names of the graph that are defined without a node.
 std::map<std::string, size_t> makers_of(const std::vector<Node>& nodes, const std::set<std::string>& known) {
   std::map<std::string, size_t> makers;
   for (size_t n = 0; n < nodes.size(); ++n) {
@@ -170,15 +181,17 @@ std::map<std::string, size_t> makers_of(const std::vector<Node>& nodes, const st
   return makers;
 }
 
-// For each node, the nodes that define its inputs.
+// For each node, the nodes that define its inputs.  Names of the graph hide those of `outer`, the graphs around it.
 std::vector<std::vector<size_t>> needed_nodes(const std::vector<Node>& nodes,
-                                              const std::set<std::string>& known) {
+                                              const std::set<std::string>& known,
+                                              const std::set<std::string>& outer) {
   const std::map<std::string, size_t> makers = makers_of(nodes, known);
   std::vector<std::vector<size_t>> needed(nodes.size());
   for (size_t n = 0; n < nodes.size(); ++n) {
     for (const std::string& name : needs_of(nodes[n])) {
       if (known.count(name)) continue;
       const auto maker = makers.find(name);
+      if (maker == makers.end() && outer.count(name)) continue;
       if (maker == makers.end())
         throw UserError("{} reads \"{}\", which no node, input or initializer defines", nodes[n].shown(),
                         name)
@@ -190,8 +203,9 @@ std::vector<std::vector<size_t>> needed_nodes(const std::vector<Node>& nodes,
 }
 
 // The nodes in the order of the file, except that each comes after those it needs.
-std::vector<Node> sorted(std::vector<Node> nodes, const std::set<std::string>& known) {
-  const std::vector<std::vector<size_t>> needed = needed_nodes(nodes, known);
+std::vector<Node> sorted(std::vector<Node> nodes, const std::set<std::string>& known,
+                         const std::set<std::string>& outer) {
+  const std::vector<std::vector<size_t>> needed = needed_nodes(nodes, known, outer);
   enum class State : uint8_t { kNew, kOpen, kDone };
   std::vector<State> states(nodes.size(), State::kNew);
   std::vector<size_t> order, path, next(nodes.size(), 0);
@@ -216,10 +230,10 @@ std::vector<Node> sorted(std::vector<Node> nodes, const std::set<std::string>& k
   return result;
 }
 
-Graph read_graph(const wire::Graph& proto, const std::string& folder, std::set<std::string> outer) {
+Graph read_graph(const wire::Graph& proto, const std::string& folder, const std::set<std::string>& outer) {
   Graph graph;
   graph.name = proto.name;
-  std::set<std::string> known = outer;
+  std::set<std::string> known;
   if (!proto.sparse_initializer.empty())
     throw Unsupported("the graph has sparse initializers").help("export them as dense tensors");
   for (const wire::Tensor& tensor : proto.initializer) {
@@ -232,18 +246,18 @@ Graph read_graph(const wire::Graph& proto, const std::string& folder, std::set<s
     for (const ValueInfo& other : graph.inputs) {
       if (other.name == name) throw UserError("the graph has two inputs called \"{}\"", name);
     }
-    if (!graph.initializers.count(name)) graph.inputs.push_back(read_value_info(input));
+    if (!graph.initializers.count(name)) graph.inputs.push_back(read_type(name, input.type));
     known.insert(name);
   }
-  for (const wire::ValueInfo& output : proto.output) graph.outputs.push_back(read_value_info(output));
+  for (const wire::ValueInfo& output : proto.output) graph.outputs.push_back(read_type(std::string(output.name), output.type));
   // a subgraph may use any name of the enclosing graph; the order check below finds missing ones
-  std::set<std::string> visible = known;
+  std::set<std::string> visible = outer;
+  visible.insert(known.begin(), known.end());
   for (const wire::Node& node : proto.node) visible.insert(node.output.begin(), node.output.end());
   for (const wire::Node& node : proto.node) graph.nodes.push_back(read_node(node, folder, visible));
-  graph.nodes = sorted(std::move(graph.nodes), known);
-  std::set<std::string> made = visible;
+  graph.nodes = sorted(std::move(graph.nodes), known, outer);
   for (const ValueInfo& output : graph.outputs) {
-    if (!made.count(output.name)) throw UserError("graph output \"{}\" is not made by any node", output.name);
+    if (!visible.count(output.name)) throw UserError("graph output \"{}\" is not made by any node", output.name);
   }
   return graph;
 }

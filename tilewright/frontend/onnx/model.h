@@ -3,6 +3,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,7 +51,11 @@ struct Dim {
 };
 
 struct ValueInfo {
+  /// A sequence holds any number of elements, an optional one or none; `element` describes them.
+  enum Form { kTensor, kSequence, kOptional };
   std::string name;
+  Form form = kTensor;
+  std::shared_ptr<const ValueInfo> element;
   DataType dtype = DataType::void_();
   std::string dtype_problem;  // why there is no dtype, if the file declares one
   bool has_shape = false;
@@ -64,6 +69,9 @@ struct Graph {
   // inputs: without initializers; in the main graph, their symbolic dimensions have names
   std::vector<ValueInfo> inputs, outputs;
 };
+
+/// The names that `node` reads, those that its subgraphs read from outside included.
+std::set<std::string> needs_of(const Node& node);
 
 struct Model {
   int64_t ir_version = 0;

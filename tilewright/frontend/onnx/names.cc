@@ -29,8 +29,13 @@ class Names {
   }
   void visit(wire::ValueInfo& value) {
     visit(value.name);
-    if (!value.type.tensor_type || !value.type.tensor_type->shape) return;
-    for (wire::Dimension& dim : value.type.tensor_type->shape->dim) {
+    visit(value.type);
+  }
+  void visit(wire::Type& type) {
+    if (type.sequence_type && type.sequence_type->elem_type) visit(*type.sequence_type->elem_type);
+    if (type.optional_type && type.optional_type->elem_type) visit(*type.optional_type->elem_type);
+    if (!type.tensor_type || !type.tensor_type->shape) return;
+    for (wire::Dimension& dim : type.tensor_type->shape->dim) {
       if (dim.name) visit(*dim.name);
     }
   }

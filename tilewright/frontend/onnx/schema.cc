@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "tilewright/frontend/onnx/converter.h"
@@ -126,9 +127,8 @@ void check_attributes(const Node& node, const ConverterRow& row, int64_t opset) 
 
 std::set<std::string> used_names(const Graph& graph) {
   std::set<std::string> names;
-  for (const Node& node : graph.nodes) names.insert(node.inputs.begin(), node.inputs.end());
+  for (const Node& node : graph.nodes) names.merge(needs_of(node));
   for (const ValueInfo& output : graph.outputs) names.insert(output.name);
-  names.erase("");
   return names;
 }
 
@@ -147,17 +147,58 @@ void check_node(const Node& node, int64_t opset, const std::set<std::string>& us
   check_attributes(node, row, opset);
 }
 
-void check_nodes(const Model& model) {
-  check_opset(model);
-  const std::set<std::string> used = used_names(model.graph);
-  for (const Node& node : model.graph.nodes) {
+namespace {
+void check_each(const Graph& graph, int64_t opset) {
+  const std::set<std::string> used = used_names(graph);
+  for (const Node& node : graph.nodes) {
     try {
-      check_node(node, model.opsets.at(""), used);
+      check_node(node, opset, used);
     } catch (Error& error) {
       error.add_prefix(node.shown());
       throw;
     }
   }
+}
+
+using Missing = std::map<std::string, std::vector<std::string>>;  // nodes by operator
+
+void add_missing(const Graph& graph, bool with_subgraphs, Missing* missing) {
+  for (const Node& node : graph.nodes) {
+    if (!find_converter(node.op()))
+      (*missing)[node.op()].push_back(node.name.empty() ? (node.outputs.empty() ? "?" : node.outputs[0])
+                                                        : node.name);
+    for (const Attribute& attribute : node.attributes) {
+      if (attribute.graph && with_subgraphs) add_missing(*attribute.graph, true, missing);
+    }
+  }
+}
+}  // namespace
+
+void refuse_unsupported(const Graph& graph) {
+  Missing missing;
+  add_missing(graph, false, &missing);
+  if (missing.empty()) return;
+  missing.clear();
+  add_missing(graph, true, &missing);
+  std::vector<std::string> parts;
+  for (auto& [op, nodes] : missing) {
+    const size_t count = nodes.size();
+    if (nodes.size() > 4) nodes.resize(4);
+    parts.push_back(fmt::format("{} ({}{})", op, fmt::join(nodes, ", "),
+                                count > 4 ? fmt::format(", ... {} nodes", count) : ""));
+  }
+  throw Unsupported("the model uses operators that cannot be imported: {}", fmt::join(parts, "; "))
+      .help("express them with other operators where the model is exported");
+}
+
+void check_nodes(const Model& model) {
+  check_opset(model);
+  check_each(model.graph, model.opsets.at(""));
+}
+
+void check_graph(const Graph& graph, int64_t opset) {
+  refuse_unsupported(graph);
+  check_each(graph, opset);
 }
 
 }  // namespace tilewright::frontend::onnx

@@ -11,7 +11,7 @@ constexpr int64_t kFirstOpset = 7, kLastOpset = 28;
 
 /// Raises Unsupported for a model of another opset.
 void check_opset(const Model& model);
-/// The values that nodes or outputs of `graph` read.
+/// The values that nodes, their subgraphs or outputs of `graph` read.
 std::set<std::string> used_names(const Graph& graph);
 /// Raises the errors of check_nodes() for `node`, without the node's name.
 void check_node(const Node& node, int64_t opset, const std::set<std::string>& used);
@@ -19,5 +19,10 @@ void check_node(const Node& node, int64_t opset, const std::set<std::string>& us
 /// inputs or outputs, a missing required input, or an attribute that is unknown, missing, given twice, of the
 /// wrong kind or out of range.  find_converter() must know every operator of `model`.
 void check_nodes(const Model& model);
+/// The same for `graph`, a subgraph of a model of `opset`; raises Unsupported for operators without converter.
+void check_graph(const Graph& graph, int64_t opset);
+/// Raises Unsupported with all operators that have no converter, so that users do not find them one by one;
+/// those of subgraphs are listed only beside others, because a branch that is never taken needs none.
+void refuse_unsupported(const Graph& graph);
 
 }  // namespace tilewright::frontend::onnx

@@ -99,9 +99,21 @@ struct TensorType {
   }
 };
 
+struct Type;
+
+/// A sequence or optional of values of one type.
+struct ElementType {
+  std::unique_ptr<Type> elem_type;
+  static constexpr auto fields() { return std::tuple{Field{1, &ElementType::elem_type}}; }
+};
+
 struct Type {
   std::optional<TensorType> tensor_type;
-  static constexpr auto fields() { return std::tuple{Field{1, &Type::tensor_type}}; }
+  std::optional<ElementType> sequence_type, optional_type;
+  static constexpr auto fields() {
+    return std::tuple{Field{1, &Type::tensor_type}, Field{4, &Type::sequence_type},
+                      Field{9, &Type::optional_type}};
+  }
 };
 
 struct ValueInfo {

@@ -1,0 +1,275 @@
+// Sequences of tensors.
+// Source: onnx.ai/onnx/operators (SequenceConstruct, -Empty, -Insert, -Erase, -At, -Length, -Map, SplitToSequence-11
+// and -24, ConcatFromSequence).
+#include <algorithm>
+
+#include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/frontend/onnx/lists.h"
+#include "tilewright/support/count_text.h"
+
+namespace tilewright::frontend::onnx {
+namespace {
+
+/// A sequence with more elements is a list of the virtual machine.
+constexpr int64_t kMostElements = 128;
+
+// The element at `input`, a scalar, if it is known when the model is imported.
+std::optional<int64_t> constant_at(const Importer& importer, const Node& node, size_t input) {
+  const std::optional<relax::Shape> known = importer.known(node, input);
+  int64_t number = 0;
+  if (!known || known->size() != 1 || !tir::as_const_int((*known)[0], &number)) return std::nullopt;
+  return number;
+}
+
+// `position` counted from the start; of `count` elements, or of count + 1 places between them.
+size_t place_of(int64_t position, size_t count, bool is_between) {
+  const auto size = static_cast<int64_t>(count);
+  const int64_t place = position < 0 ? position + size : position;
+  if (place < 0 || place > size || (place == size && !is_between))
+    throw UserError("position {} is outside of a sequence of {}", position, count_text(count, "element"));
+  return static_cast<size_t>(place);
+}
+
+void construct(Importer& importer, const Node& node) {
+  std::vector<Expr> elements;
+  for (size_t n = 0; n < node.inputs.size(); ++n) elements.push_back(importer.value(node, n));
+  define_tuple(importer, node, std::move(elements));
+}
+
+void empty(Importer& importer, const Node& node) {
+  dtype_of(int_attr(node, "dtype", 1), "attribute \"dtype\"");  // raises if there is none
+  define_tuple(importer, node, {});
+}
+
+void length(Importer& importer, const Node& node) {
+  const Sequence sequence = sequence_of(importer, node, 0);
+  if (sequence.elements) {
+    const auto count = static_cast<int64_t>(sequence.elements->elements.size());
+    return importer.define_known(node.outputs[0], {kInt64, {}, {{relax::extent_imm(count)}}, &node});
+  }
+  importer.define(node.outputs[0], call_list_function(importer, "tilewright.list_length", {sequence.value},
+                                                      relax::tensor_type({}, kInt64)));
+}
+
+void at(Importer& importer, const Node& node) {
+  const Sequence sequence = sequence_of(importer, node, 0);
+  if (const auto position = constant_at(importer, node, 1); position && sequence.elements) {
+    const std::vector<Expr>& elements = sequence.elements->elements;
+    return importer.define(node.outputs[0], elements[place_of(*position, elements.size(), false)]);
+  }
+  const ir::Type type = sequence.type ? sequence.type : relax::object_type();
+  const Expr element = call_list_function(importer, "tilewright.list_get",
+                                          {sequence.value, importer.value(node, 1)}, type);
+  importer.define(node.outputs[0], with_type(importer, element, type));
+}
+
+void insert(Importer& importer, const Node& node) {
+  const Sequence sequence = sequence_of(importer, node, 0);
+  const Expr element = importer.value(node, 1);
+  const bool at_end = !importer.has_input(node, 2);
+  const std::optional<int64_t> position =
+      at_end || !sequence.elements ? std::nullopt : constant_at(importer, node, 2);
+  if (sequence.elements && (at_end || position)) {
+    std::vector<Expr> elements = sequence.elements->elements;
+    const size_t place = at_end ? elements.size() : place_of(*position, elements.size(), true);
+    elements.insert(elements.begin() + static_cast<std::ptrdiff_t>(place), element);
+    return define_tuple(importer, node, std::move(elements));
+  }
+  std::vector<Expr> args{sequence.value, element};
+  if (!at_end) args.push_back(importer.value(node, 2));
+  const Expr list =
+      call_list_function(importer, "tilewright.list_insert", std::move(args), relax::object_type());
+  define_list(importer, node.outputs[0], list, either_type(sequence.type, relax::type_of(element)));
+}
+
+void erase(Importer& importer, const Node& node) {
+  const Sequence sequence = sequence_of(importer, node, 0);
+  const bool at_end = !importer.has_input(node, 1);
+  const std::optional<int64_t> position = at_end ? std::optional<int64_t>(-1) : constant_at(importer, node, 1);
+  if (sequence.elements && position) {
+    std::vector<Expr> elements = sequence.elements->elements;
+    elements.erase(elements.begin() +
+                   static_cast<std::ptrdiff_t>(place_of(*position, elements.size(), false)));
+    return define_tuple(importer, node, std::move(elements));
+  }
+  std::vector<Expr> args{sequence.value};
+  if (!at_end) args.push_back(importer.value(node, 1));
+  const Expr list = call_list_function(importer, "tilewright.list_erase", std::move(args), relax::object_type());
+  define_list(importer, node.outputs[0], list, sequence.type);
+}
+
+// ---- concatenation
+
+void concat_from(Importer& importer, const Node& node) {
+  const Sequence sequence = sequence_of(importer, node, 0);
+  const int64_t axis = int_attr(node, "axis", 0);
+  const bool is_stack = int_attr(node, "new_axis", 0) != 0;
+  if (!sequence.elements) {
+    const auto* element = sequence.type ? sequence.type.as<relax::TensorTypeNode>() : nullptr;
+    ir::Type type = relax::object_type();
+    if (element)
+      type = relax::tensor_type_of_ndim(element->ndim < 0 ? -1 : element->ndim + is_stack, element->dtype);
+    const Expr whole = call_list_function(
+        importer, "tilewright.list_concat",
+        {sequence.value, scalar_value(relax::extent_imm(axis)), scalar_value(relax::extent_imm(is_stack))}, type);
+    return importer.define(node.outputs[0], with_type(importer, whole, type));
+  }
+  if (sequence.elements->elements.empty()) throw UserError("the sequence has no element");
+  std::vector<Expr> parts;
+  for (const Expr& element : sequence.elements->elements)
+    parts.push_back(is_stack ? importer.bind(node, "relax.expand_dims", {element},
+                                             {{"axis", attr(std::vector<int64_t>{axis})}})
+                             : element);
+  importer.emit(node, "relax.concat", {relax::TupleNode::make(parts)}, {{"axis", attr(axis)}});
+}
+
+// ---- splitting
+
+/// Where the parts of a tensor begin along an axis; the last number is the extent.
+using Bounds = std::vector<int64_t>;
+
+// Nullopt if the number of parts is known only at run time.
+std::optional<Bounds> bounds_of(Importer& importer, const Node& node, const ir::PrimExpr& extent) {
+  int64_t whole = 0;
+  if (!tir::as_const_int(extent, &whole)) return std::nullopt;
+  Bounds bounds{0};
+  if (importer.has_input(node, 1)) {
+    const std::optional<Known> split = importer.elements(node.inputs[1]);
+    if (!split) return std::nullopt;
+    std::vector<int64_t> sizes;
+    for (const Element& element : split->elements) {
+      if (!tir::as_const_int(element.value, &sizes.emplace_back())) return std::nullopt;
+    }
+    const bool is_list = !split->shape.empty();
+    if (std::any_of(sizes.begin(), sizes.end(), [&](int64_t size) { return size < (is_list ? 0 : 1); }))
+      throw UserError("a part of the split has a size below {}", is_list ? 0 : 1);
+    for (size_t n = 0; is_list ? n < sizes.size() : bounds.back() < whole; ++n)
+      bounds.push_back(is_list ? bounds.back() + sizes[n] : std::min(whole, bounds.back() + sizes[0]));
+    if (bounds.back() != whole)
+      throw UserError("the parts of the split have {} elements, the dimension has {}", bounds.back(), whole);
+  } else {
+    while (bounds.back() < whole) bounds.push_back(bounds.back() + 1);
+  }
+  return static_cast<int64_t>(bounds.size()) - 1 <= kMostElements ? std::optional(bounds) : std::nullopt;
+}
+
+void split_at_run_time(Importer& importer, const Node& node, const Expr& data, size_t axis, bool keeps) {
+  relax::Shape shape = shape_of(node, data);
+  const DataType dtype = relax::dtype_of(data);
+  std::vector<Expr> args{data, scalar_value(relax::extent_imm(static_cast<int64_t>(axis))),
+                         scalar_value(relax::extent_imm(keeps))};
+  if (importer.has_input(node, 1)) {
+    args.push_back(importer.value(node, 1));
+  } else if (keeps) {
+    shape[axis] = relax::extent_imm(1);
+  } else {
+    shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+  }
+  const ir::Type type = importer.has_input(node, 1)
+                            ? relax::tensor_type_of_ndim(static_cast<int64_t>(shape.size()), dtype)
+                            : relax::tensor_type(shape, dtype);
+  const Expr list = call_list_function(importer, "tilewright.list_split", std::move(args), relax::object_type());
+  define_list(importer, node.outputs[0], list, type);
+}
+
+void split_to(Importer& importer, const Node& node) {
+  const Expr data = importer.value(node, 0);
+  const relax::Shape& shape = shape_of(node, data);
+  const auto axis = static_cast<size_t>(checked_axis(int_attr(node, "axis", 0), shape.size()));
+  const bool keeps = importer.has_input(node, 1) || int_attr(node, "keepdims", 1) != 0;
+  const std::optional<Bounds> bounds = bounds_of(importer, node, shape[axis]);
+  if (!bounds) return split_at_run_time(importer, node, data, axis, keeps);
+  std::vector<Expr> parts;
+  for (size_t n = 0; n + 1 < bounds->size(); ++n) {
+    Expr part = importer.bind(node, "relax.strided_slice",
+                              {data, relax::shape_expr({relax::extent_imm(static_cast<int64_t>(axis))}),
+                               relax::shape_expr({relax::extent_imm((*bounds)[n])}),
+                               relax::shape_expr({relax::extent_imm((*bounds)[n + 1])}),
+                               relax::shape_expr({relax::extent_imm(1)})});
+    if (!keeps)
+      part = importer.bind(node, "relax.squeeze", {part},
+                           {{"axis", attr(std::vector<int64_t>{static_cast<int64_t>(axis)})}});
+    parts.push_back(part);
+  }
+  define_tuple(importer, node, std::move(parts));
+}
+
+// ---- map
+
+// Element n of `input`, a sequence or a tensor that is the same for all.
+Importer::Item argument_of(Importer& importer, const Node& node, size_t input, size_t n) {
+  if (const auto known = importer.elements(node.inputs[input]))
+    return {importer.value(node, input), known};
+  const Expr value = importer.value(node, input);
+  const auto* tuple = value.as<relax::TupleNode>();
+  if (!tuple) return {value, std::nullopt};
+  if (n >= tuple->elements.size())
+    throw UserError("input \"{}\" has {}, input \"{}\" more", node.inputs[input],
+                    count_text(tuple->elements.size(), "element"), node.inputs[0]);
+  return {tuple->elements[n], std::nullopt};
+}
+
+void map(Importer& importer, const Node& node) {
+  const Sequence first = sequence_of(importer, node, 0);
+  for (size_t input = 0; input < node.inputs.size(); ++input) {
+    if (first.elements && !importer.contents(importer.value(node, input))) continue;
+    throw Unsupported("the number of elements of input \"{}\" is known only at run time", node.inputs[input])
+        .help("write the loop over the sequence as Loop");
+  }
+  const Graph& body = *node.find("body")->graph;
+  if (body.inputs.size() != node.inputs.size() || body.outputs.size() != node.outputs.size())
+    throw UserError("the body has {} and {}, the node {} and {}", count_text(body.inputs.size(), "input"),
+                    count_text(body.outputs.size(), "output"), node.inputs.size(), node.outputs.size());
+  std::vector<std::vector<Expr>> results(body.outputs.size());
+  for (size_t n = 0; n < first.elements->elements.size(); ++n) {
+    std::vector<Importer::Item> args;
+    for (size_t input = 0; input < body.inputs.size(); ++input)
+      args.push_back(argument_of(importer, node, input, n));
+    importer.in_subgraph(body, [&] {
+      for (size_t input = 0; input < args.size(); ++input)
+        importer.define_item(body.inputs[input].name, std::move(args[input]));
+      importer.convert_all(body.nodes);
+      for (size_t output = 0; output < body.outputs.size(); ++output) {
+        const std::string& name = body.outputs[output].name;
+        results[output].push_back(importer.value(Node{"output", "", name, {name}, {}, {}}, 0));
+      }
+    });
+  }
+  for (size_t output = 0; output < node.outputs.size(); ++output) {
+    if (!node.outputs[output].empty())
+      importer.define(node.outputs[output],
+                      importer.builder.normalize(relax::TupleNode::make(std::move(results[output]))));
+  }
+}
+
+constexpr AttributeRule kDtype[] = {{"dtype", Attribute::kInt}};
+constexpr AttributeRule kConcatFrom[] = {
+    {"axis", Attribute::kInt, kAnyLeast, kAnyMost, kFirstOpset, kLastOpset, true}, flag("new_axis")};
+constexpr AttributeRule kSplitTo[] = {{"axis", Attribute::kInt}, flag("keepdims")};
+constexpr AttributeRule kBody[] = {
+    {"body", Attribute::kGraph, kAnyLeast, kAnyMost, kFirstOpset, kLastOpset, true}};
+
+constexpr ConverterRow kRows[] = {
+    {"ConcatFromSequence", concat_from, 1, 1, kConcatFrom, 1, 11},
+    {"SequenceAt", at, 2, 2, {}, 1, 11},
+    {"SequenceConstruct", construct, 1, kAnyNumber, {}, 1, 11},
+    {"SequenceEmpty", empty, 0, 0, kDtype, 1, 11},
+    {"SequenceErase", erase, 1, 2, {}, 1, 11},
+    {"SequenceInsert", insert, 2, 3, {}, 1, 11},
+    {"SequenceLength", length, 1, 1, {}, 1, 11},
+    {.op = "SequenceMap",
+     .convert = map,
+     .min_inputs = 1,
+     .max_inputs = kAnyNumber,
+     .attributes = kBody,
+     .max_outputs = kAnyNumber,
+     .since = 17,
+     .num_computed = kAnyNumber},
+    {"SplitToSequence", split_to, 1, 2, kSplitTo, 1, 11},
+};
+
+}  // namespace
+
+extern constinit const ConverterTable sequence_info = {kRows};
+
+}  // namespace tilewright::frontend::onnx
