@@ -90,6 +90,8 @@ class Importer {
   /// that `body` returns.  Requirements of its nodes are stated in it.  `params` are those of the body of a loop.
   relax::SeqExpr in_branch(const Graph& graph, const std::function<Expr()>& body,
                            const std::vector<relax::Var>& params = {});
+  /// Keeps a subgraph that a converter has made: known values point to its nodes.
+  void keep_graph(std::shared_ptr<const Graph> graph) { kept_.push_back(std::move(graph)); }
   /// A value together with what is known of its elements.
   struct Item {
     Expr value;  // null: only its elements are known
@@ -133,6 +135,7 @@ class Importer {
   size_t num_branches_ = 0;  // that the current node lies in
   std::vector<ir::PrimExpr> stated_;  // conditions of requirements that these state
   bool has_branches_ = false;
+  std::vector<std::shared_ptr<const Graph>> kept_;
   std::unordered_map<const ir::Object*, std::shared_ptr<const Contents>> contents_;  // by variable
   bool computes_now_ = false;  // all inputs of the current node are constants
   int64_t steps_left_ = int64_t{1} << 24;

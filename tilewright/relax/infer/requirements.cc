@@ -162,9 +162,12 @@ class Stater {
     }
   }
 
-  static bool has_values(const PrimExpr& condition, const Dims& dims) {
+  // True if the condition and the values that its text shows can be computed from `dims`.
+  static bool has_values(const Requirement& requirement, const Dims& dims) {
     bool all = true;
-    walk(condition, [&](const tir::VarNode* var) { all &= dims.count(var) != 0; });
+    const auto check = [&](const tir::VarNode* var) { all &= dims.count(var) != 0; };
+    walk(requirement.condition, check);
+    for (const PrimExpr& value : requirement.values) walk(value, check);
     return all;
   }
   bool is_stated(const PrimExpr& condition) const {
@@ -179,7 +182,7 @@ class Stater {
     for (Pending& pending : pending_) {
       const Requirement& requirement = pending.requirement;
       if (is_stated(requirement.condition)) continue;
-      if (!has_values(requirement.condition, dims)) {
+      if (!has_values(requirement, dims)) {
         rest.push_back(std::move(pending));
         continue;
       }

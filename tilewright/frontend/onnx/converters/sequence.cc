@@ -209,17 +209,61 @@ Importer::Item argument_of(Importer& importer, const Node& node, size_t input, s
   return {tuple->elements[n], std::nullopt};
 }
 
+Node node_of(std::string op, std::vector<std::string> inputs, std::string output) {
+  return {std::move(op), "", "", std::move(inputs), {std::move(output)}, {}};
+}
+
+ValueInfo value_called(const std::string& name) {
+  ValueInfo info;
+  info.name = name;
+  return info;
+}
+
+// The body of a loop over the sequences: element by element into lists, which are carried.
+Graph loop_over(Importer& importer, const Node& node, const Graph& body) {
+  const std::string own = node.outputs[0] + ".";  // other names of the model do not begin so
+  Graph graph = body;
+  graph.inputs = {value_called(own + "iteration"), value_called(own + "condition")};
+  graph.outputs = {value_called(own + "condition")};
+  std::vector<Node> first;
+  for (size_t n = 0; n < body.inputs.size(); ++n) {
+    const Expr value = importer.value(node, n);
+    const bool is_sequence = is<relax::TupleNode>(value) || importer.contents(value);
+    first.push_back(is_sequence ? node_of("SequenceAt", {node.inputs[n], own + "iteration"}, body.inputs[n].name)
+                                : node_of("Identity", {node.inputs[n]}, body.inputs[n].name));
+  }
+  graph.nodes.insert(graph.nodes.begin(), first.begin(), first.end());
+  for (size_t n = 0; n < body.outputs.size(); ++n) {
+    const std::string list = fmt::format("{}list{}", own, n), longer = fmt::format("{}longer{}", own, n);
+    graph.inputs.push_back(value_called(list));
+    graph.outputs.push_back(value_called(longer));
+    graph.nodes.push_back(node_of("SequenceInsert", {list, body.outputs[n].name}, longer));
+  }
+  return graph;
+}
+
+void map_list(Importer& importer, const Node& node, const Graph& body) {
+  const std::string length = node.outputs[0] + ".length", none = node.outputs[0] + ".none";
+  Node loop = node;
+  loop.op_type = "Loop";
+  loop.inputs = {length, ""};
+  loop.inputs.resize(2 + node.outputs.size(), none);
+  loop.attributes[0].graph = std::make_shared<const Graph>(loop_over(importer, node, body));
+  importer.keep_graph(loop.attributes[0].graph);
+  importer.convert_all({node_of("SequenceLength", {node.inputs[0]}, length), node_of("SequenceEmpty", {}, none)});
+  find_converter("Loop", importer.opset)->convert(importer, loop);
+}
+
 void map(Importer& importer, const Node& node) {
   const Sequence first = sequence_of(importer, node, 0);
-  for (size_t input = 0; input < node.inputs.size(); ++input) {
-    if (first.elements && !importer.contents(importer.value(node, input))) continue;
-    throw Unsupported("the number of elements of input \"{}\" is known only at run time", node.inputs[input])
-        .help("write the loop over the sequence as Loop");
-  }
   const Graph& body = *node.find("body")->graph;
   if (body.inputs.size() != node.inputs.size() || body.outputs.size() != node.outputs.size())
     throw UserError("the body has {} and {}, the node {} and {}", count_text(body.inputs.size(), "input"),
                     count_text(body.outputs.size(), "output"), node.inputs.size(), node.outputs.size());
+  bool is_known = first.elements != nullptr;
+  for (size_t input = 0; input < node.inputs.size(); ++input)
+    is_known = is_known && !importer.contents(importer.value(node, input));
+  if (!is_known) return map_list(importer, node, body);
   std::vector<std::vector<Expr>> results(body.outputs.size());
   for (size_t n = 0; n < first.elements->elements.size(); ++n) {
     std::vector<Importer::Item> args;
