@@ -1,5 +1,6 @@
 // Converts single ONNX operators to graph operators; used by the files of the importer only.
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,6 +23,27 @@ inline constexpr DataType kFloat64 = DataType::float_(64);
 
 struct Contents;
 
+/// Branches that an import has chosen although their condition is known only at run time, by the first output of their
+/// node: the first, or, where an import with it has failed, the second.
+class Choices {
+ public:
+  bool is_first(const std::string& name) {
+    const auto found =
+        std::find_if(made_.begin(), made_.end(), [&](const auto& made) { return made.first == name; });
+    return found == made_.end() ? made_.emplace_back(name, true).second : found->second;
+  }
+  /// Makes the last choice that was the first branch the second, and forgets those after it; false if there is none.
+  bool next() {
+    while (!made_.empty() && !made_.back().second) made_.pop_back();
+    if (made_.empty()) return false;
+    made_.back().second = false;
+    return true;
+  }
+
+ private:
+  std::vector<std::pair<std::string, bool>> made_;
+};
+
 /// The state of an import.  Values that depend only on constants are computed at once.  Small tensors that
 /// depend on symbolic dimensions are kept as expressions (known.h), so that the result of a Reshape is known
 /// although the file computes its shape at run time.
@@ -31,7 +53,7 @@ class Importer {
   int64_t opset = 1;
   arith::Analyzer facts;  // facts about symbolic dimensions
 
-  explicit Importer(const Graph& graph);
+  Importer(const Graph& graph, Choices& choices);
 
   // ---- inputs
   /// Input `input` of `node` as a tensor, or a null Expr if it is left out.
@@ -90,6 +112,8 @@ class Importer {
   /// that `body` returns.  Requirements of its nodes are stated in it.  `params` are those of the body of a loop.
   relax::SeqExpr in_branch(const Graph& graph, const std::function<Expr()>& body,
                            const std::vector<relax::Var>& params = {});
+  /// Whether the import goes on with the first branch of `node`.
+  bool choice(const Node& node) { return choices_.is_first(node.outputs.at(0)); }
   /// Keeps a subgraph that a converter has made: known values point to its nodes.
   void keep_graph(std::shared_ptr<const Graph> graph) { kept_.push_back(std::move(graph)); }
   /// A value together with what is known of its elements.
@@ -129,10 +153,11 @@ class Importer {
   std::vector<const Node*> way_to(const std::string& name, std::string* input) const;
 
   const Graph& graph_;
+  Choices& choices_;
   Scopes scopes_;
   std::vector<relax::Requirement> requirements_;
-  const Graph* current_;     // that is converted: the model's, or a subgraph
-  size_t num_branches_ = 0;  // that the current node lies in
+  const Graph* current_;              // that is converted: the model's, or a subgraph
+  size_t num_branches_ = 0;           // that the current node lies in
   std::vector<ir::PrimExpr> stated_;  // conditions of requirements that these state
   bool has_branches_ = false;
   std::vector<std::shared_ptr<const Graph>> kept_;

@@ -42,8 +42,8 @@ relax::Var make_input(Importer& importer, const ValueInfo& info, std::map<std::s
 }
 
 // Without `problems` the first error is raised; otherwise all are collected, and the module must not be used.
-ir::IRModule convert_model(const Model& model, Problems* problems) {
-  Importer importer(model.graph);
+ir::IRModule convert_model(const Model& model, Choices& choices, Problems* problems) {
+  Importer importer(model.graph, choices);
   importer.opset = model.opsets.at("");
   std::map<std::string, tir::Var> dims;
   std::vector<relax::Var> params;
@@ -96,17 +96,36 @@ ir::IRModule convert_model(const Model& model, Problems* problems) {
   return with_function(module, "main", relax::with_requirements(main, importer.requirements()));
 }
 
+ir::IRModule module_or_null(const Model& model, Choices& choices) {
+  try {
+    return convert_model(model, choices, nullptr);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
 }  // namespace
 
 ir::IRModule import_model(const Model& model) {
   refuse_unsupported(model.graph);
   check_nodes(model);
-  return convert_model(model, nullptr);
+  Choices choices;
+  try {
+    return convert_model(model, choices, nullptr);
+  } catch (const Error&) {
+    // the first error is raised unless another choice helps
+    constexpr int kMostTries = 16;
+    for (int n = 1; n < kMostTries && choices.next(); ++n) {
+      if (const ir::IRModule module = module_or_null(model, choices)) return module;
+    }
+    throw;
+  }
 }
 
 Problems problems_of(const Model& model) {
   Problems problems(model);
-  convert_model(model, &problems);
+  Choices choices;
+  convert_model(model, choices, &problems);
   return problems;
 }
 

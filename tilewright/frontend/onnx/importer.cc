@@ -44,7 +44,10 @@ void Importer::require_known_shapes(const Node& node) const {
   }
 }
 
-Importer::Importer(const Graph& graph) : graph_(graph), current_(&graph) { scopes_.open(graph); }
+Importer::Importer(const Graph& graph, Choices& choices)
+    : graph_(graph), choices_(choices), current_(&graph) {
+  scopes_.open(graph);
+}
 
 void Importer::convert(const Node& node) {
   const auto outer_on_bind = builder.on_bind;  // of a node with a subgraph that `node` lies in

@@ -38,7 +38,8 @@ Shared held_by(const Importer& importer, const Expr& value) {
   const auto* tuple = value.as<relax::TupleNode>();
   if (!tuple) return nullptr;
   Contents contents;
-  for (const Expr& element : tuple->elements) contents.type = either_type(contents.type, relax::type_of(element));
+  for (const Expr& element : tuple->elements)
+    contents.type = either_type(contents.type, relax::type_of(element));
   return std::make_shared<const Contents>(std::move(contents));
 }
 
@@ -95,7 +96,8 @@ Sequence sequence_of(Importer& importer, const Node& node, size_t input) {
 }
 
 void define_tuple(Importer& importer, const Node& node, std::vector<Expr> elements) {
-  importer.define(node.outputs.at(0), importer.builder.normalize(relax::TupleNode::make(std::move(elements))));
+  importer.define(node.outputs.at(0),
+                  importer.builder.normalize(relax::TupleNode::make(std::move(elements))));
 }
 
 void define_list(Importer& importer, const std::string& name, const Expr& list, const ir::Type& type) {

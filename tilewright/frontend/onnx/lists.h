@@ -31,7 +31,8 @@ ir::Type either_type(const ir::Type& a, const ir::Type& b);
 /// A variable with the value of `value`, whose type includes `type`; extents that it does not know get a dimension.
 Expr with_type(Importer& importer, const Expr& value, const ir::Type& type);
 /// The call of a function of runtime/builtin/lists.cc.
-Expr call_list_function(Importer& importer, std::string_view name, std::vector<Expr> args, const ir::Type& type);
+Expr call_list_function(Importer& importer, std::string_view name, std::vector<Expr> args,
+                        const ir::Type& type);
 /// What a value holds that is one of both; null if neither is a list or optional value.  A tuple is a list of its
 /// elements.
 std::shared_ptr<const Contents> either_contents(const Importer& importer, const Expr& a, const Expr& b);

@@ -249,7 +249,8 @@ Graph read_graph(const wire::Graph& proto, const std::string& folder, const std:
     if (!graph.initializers.count(name)) graph.inputs.push_back(read_type(name, input.type));
     known.insert(name);
   }
-  for (const wire::ValueInfo& output : proto.output) graph.outputs.push_back(read_type(std::string(output.name), output.type));
+  for (const wire::ValueInfo& output : proto.output)
+    graph.outputs.push_back(read_type(std::string(output.name), output.type));
   // a subgraph may use any name of the enclosing graph; the order check below finds missing ones
   std::set<std::string> visible = outer;
   visible.insert(known.begin(), known.end());
@@ -257,7 +258,8 @@ Graph read_graph(const wire::Graph& proto, const std::string& folder, const std:
   for (const wire::Node& node : proto.node) graph.nodes.push_back(read_node(node, folder, visible));
   graph.nodes = sorted(std::move(graph.nodes), known, outer);
   for (const ValueInfo& output : graph.outputs) {
-    if (!visible.count(output.name)) throw UserError("graph output \"{}\" is not made by any node", output.name);
+    if (!visible.count(output.name))
+      throw UserError("graph output \"{}\" is not made by any node", output.name);
   }
   return graph;
 }

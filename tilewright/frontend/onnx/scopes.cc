@@ -36,7 +36,8 @@ const Known* Scopes::known(const std::string& name, size_t* depth) const {
 
 const Node* Scopes::maker(const std::string& name) const {
   for (size_t n = scopes_.size(); n-- > 0;) {
-    if (const auto found = scopes_[n].makers.find(name); found != scopes_[n].makers.end()) return found->second;
+    if (const auto found = scopes_[n].makers.find(name); found != scopes_[n].makers.end())
+      return found->second;
     if (scopes_[n].has(name)) break;
   }
   return nullptr;

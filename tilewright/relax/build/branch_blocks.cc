@@ -39,8 +39,9 @@ Function split_blocks(const Function& func) {
       if (parts.size() == 1 && is<DataflowBlockNode>(parts[0])) parts = {block};
       blocks.insert(blocks.end(), parts.begin(), parts.end());
     }
-    return blocks == seq->blocks ? seq
-                                 : with(seq, [&](SeqExprNode& changed) { changed.blocks = std::move(blocks); });
+    return blocks == seq->blocks
+               ? seq
+               : with(seq, [&](SeqExprNode& changed) { changed.blocks = std::move(blocks); });
   });
 }
 

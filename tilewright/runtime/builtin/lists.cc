@@ -26,7 +26,8 @@ std::ptrdiff_t place_of(const Value& position, size_t count, bool is_between, st
   const auto size = static_cast<int64_t>(count);
   const int64_t place = given < 0 ? given + size : given;
   if (place < 0 || place > size || (place == size && !is_between))
-    throw UserError("{}: position {} is outside of a sequence of {}", what, given, count_text(count, "element"));
+    throw UserError("{}: position {} is outside of a sequence of {}", what, given,
+                    count_text(count, "element"));
   return static_cast<std::ptrdiff_t>(place);
 }
 
@@ -79,8 +80,8 @@ Shape whole_shape(const std::vector<Tensor>& parts, size_t axis) {
     bool fits = part.dtype() == parts[0].dtype() && part.shape().size() == whole.size();
     for (size_t n = 0; fits && n < whole.size(); ++n) fits = n == axis || part.shape()[n] == whole[n];
     if (!fits)
-      throw UserError("list_concat: {} does not fit beside {} along axis {}", type_str(part), type_str(parts[0]),
-                      axis);
+      throw UserError("list_concat: {} does not fit beside {} along axis {}", type_str(part),
+                      type_str(parts[0]), axis);
     whole[axis] += part.shape()[axis];
   }
   return whole;
@@ -175,11 +176,11 @@ Value optional_get(Args args) {
   return args[0];
 }
 
-constexpr Entry kEntries[] = {{"tilewright.list_length", list_length, 1}, {"tilewright.list_get", list_get, 2},
-                              {"tilewright.list_insert", list_insert, 2}, {"tilewright.list_erase", list_erase, 1},
-                              {"tilewright.list_concat", list_concat, 3}, {"tilewright.list_split", list_split, 3},
-                              {"tilewright.optional_has", optional_has, 1},
-                              {"tilewright.optional_get", optional_get, 1}};
+constexpr Entry kEntries[] = {
+    {"tilewright.list_length", list_length, 1},   {"tilewright.list_get", list_get, 2},
+    {"tilewright.list_insert", list_insert, 2},   {"tilewright.list_erase", list_erase, 1},
+    {"tilewright.list_concat", list_concat, 3},   {"tilewright.list_split", list_split, 3},
+    {"tilewright.optional_has", optional_has, 1}, {"tilewright.optional_get", optional_get, 1}};
 
 }  // namespace
 

@@ -33,7 +33,9 @@ def test_a_condition_of_unknown_extent_has_one_element():
     text = BRANCH.replace("bool c", "bool[k] c")
     main = tilewright.VirtualMachine(tilewright.compile(parsed(text)))["main"]
     check_model(text, (np.array([True]), X))
-    with pytest.raises(tilewright.UserError, match=re.escape("the condition is [k = 2], expected one element")):
+    with pytest.raises(
+        tilewright.UserError, match=re.escape("the condition is [k = 2], expected one element")
+    ):
         main(np.array([True, True]), X)
 
 
@@ -183,6 +185,42 @@ def test_refuses_nodes_on_values_of_different_numbers_of_dimensions():
     )
 
 
+SQUEEZED = """
+g (float[n, m] x) => (float[k] y) {
+  s = Shape<start = 1, end = 2>(x)
+  one = Constant<value = int64[1] {1}>()
+  c = Equal(s, one)
+  t = If(c) <then_branch = a () => (float t1) { t1 = Squeeze(x, one) },
+             else_branch = b () => (float t2) { t2 = Identity(x) }>
+  axes = Constant<value = int64[1] {AXIS}>()
+  u = Exp(t)
+  y = ReduceSum<keepdims = 0>(u, axes)
+}"""
+
+
+def test_the_branch_is_taken_that_the_model_goes_on_with():
+    main = tilewright.VirtualMachine(tilewright.compile(parsed(SQUEEZED.replace("AXIS", "1"))))["main"]
+    np.testing.assert_allclose(main(X / 9).numpy(), np.exp(X / 9).sum(1), rtol=1e-5)
+    message = (
+        'If node that makes "t": its output "t" would be R.Tensor((n,), dtype="float32"), '
+        'but the nodes that read it take R.Tensor((n, m), dtype="float32")'
+    )
+    with pytest.raises(tilewright.UserError, match=re.escape(message)):
+        main(X[:, :1])
+    main = tilewright.VirtualMachine(tilewright.compile(parsed(SQUEEZED.replace("AXIS", "0"))))["main"]
+    np.testing.assert_allclose(main(X[:, :1] / 9).numpy(), np.exp(X[:, :1] / 9).sum(), rtol=1e-5)
+    with pytest.raises(tilewright.UserError, match="the nodes that read it take R.Tensor"):
+        main(X)
+
+
+def test_the_first_error_is_raised_if_no_branch_fits():
+    refused(
+        SQUEEZED.replace("AXIS", "3"),
+        tilewright.UserError,
+        'ReduceSum node that makes "y": sum: axis 3 is outside of a tensor with 1 dimension',
+    )
+
+
 def test_refuses_conditions():
     refused(
         BRANCH.replace("bool c", "float c"),
@@ -279,4 +317,9 @@ def random_branches(seed):
     if known[-2] == "z":
         text = text.replace(", float[n, 7] z) {", ") {")
     x, z = rng.standard_normal((2, 5, 7)).astype("float32")
-    return text, *[(np.array(c), np.array(d), x[:n], z[:n]) for c in (0 == 0, 0 == 1) for d in (0 == 0, 0 == 1) for n in (5, 1)]
+    return text, *[
+        (np.array(c), np.array(d), x[:n], z[:n])
+        for c in (0 == 0, 0 == 1)
+        for d in (0 == 0, 0 == 1)
+        for n in (5, 1)
+    ]

@@ -145,7 +145,9 @@ def test_lists(elements, place):
 
 
 def test_stacked_lists():
-    text = "g (seq(float[2, 7]) s) => (float[2, k, 7] y) { y = ConcatFromSequence<axis = 1, new_axis = 1>(s) }"
+    text = (
+        "g (seq(float[2, 7]) s) => (float[2, k, 7] y) { y = ConcatFromSequence<axis = 1, new_axis = 1>(s) }"
+    )
     check_model(text, ([A],), ([A, A + 1, A],))
 
 
@@ -165,13 +167,18 @@ def test_open_extents_are_split(keepdims):
 
 def test_open_extents_are_split_in_parts_of_one_size():
     text = SPLIT_OPEN.replace("KEEPS", "1").replace("SIZE", ", size").replace("STACKS", "0")
-    check_model(text.replace("x)", "x, int64 size)", 1), (X, position(2)), (X, position(5)), (X[:1], position(9)))
+    check_model(
+        text.replace("x)", "x, int64 size)", 1), (X, position(2)), (X, position(5)), (X[:1], position(9))
+    )
 
 
 def test_sizes_of_parts_are_read_when_the_graph_runs():
     text = SPLIT_OPEN.replace("KEEPS", "1").replace("SIZE", ", sizes").replace("STACKS", "0")
     check_model(
-        text.replace("x)", "x, int64[m] sizes)", 1), (X, position([2, 3])), (X, position([1, 0, 4])), (X, position([5]))
+        text.replace("x)", "x, int64[m] sizes)", 1),
+        (X, position([2, 3])),
+        (X, position([1, 0, 4])),
+        (X, position([5])),
     )
 
 
@@ -195,7 +202,9 @@ g (seq(float[k, 7]) s, float[1, 7] c) => (seq(float[k, 7]) y, seq(int64[2]) z, f
     for elements in ([A], [A, B], [B, C, A]):
         y, z, joined = as_arrays(main(elements, C))
         expected = [(each + C) * C for each in elements]
-        compare([y, z, joined], [expected, [np.array(each.shape) for each in expected], np.concatenate(expected)])
+        compare(
+            [y, z, joined], [expected, [np.array(each.shape) for each in expected], np.concatenate(expected)]
+        )
 
 
 # ---- refusals
@@ -276,7 +285,9 @@ def test_positions_are_checked_when_the_graph_runs():
     text = "g (seq(float[k, 7]) s, int64 i) => (float[k, 7] y) { y = SequenceAt(s, i) }"
     main = main_of(text)
     compare(as_arrays(main([A, B], position(-1))), B)
-    with pytest.raises(tilewright.UserError, match="list_get: position 2 is outside of a sequence of 2 elements"):
+    with pytest.raises(
+        tilewright.UserError, match="list_get: position 2 is outside of a sequence of 2 elements"
+    ):
         main([A, B], position(2))
     with pytest.raises(tilewright.UserError, match="float64"):
         main([A.astype("float64")], position(0))
@@ -288,10 +299,13 @@ def test_lists_are_checked_when_they_are_joined():
     with pytest.raises(tilewright.UserError, match="list_concat: the sequence has no element"):
         main([])
     with pytest.raises(
-        tilewright.UserError, match=r"list_concat: float32\[3, 7\] does not fit beside float32\[2, 7\] along axis 1"
+        tilewright.UserError,
+        match=r"list_concat: float32\[3, 7\] does not fit beside float32\[2, 7\] along axis 1",
     ):
         main([A, B])
-    with pytest.raises(tilewright.UserError, match="list_concat: axis 1 is outside of a tensor with 1 dimension"):
+    with pytest.raises(
+        tilewright.UserError, match="list_concat: axis 1 is outside of a tensor with 1 dimension"
+    ):
         main([A[0]])
 
 
@@ -301,7 +315,8 @@ def test_sizes_are_checked_when_the_graph_runs():
     with pytest.raises(tilewright.UserError, match="list_split: a part of the split has a size below 0"):
         main(X, position([6, -1]))
     with pytest.raises(
-        tilewright.UserError, match="list_split: the parts of the split do not have 5 elements, those of the dimension"
+        tilewright.UserError,
+        match="list_split: the parts of the split do not have 5 elements, those of the dimension",
     ):
         main(X, position([2, 2]))
     main = main_of(text.replace("int64[k]", "int64"))

@@ -1,5 +1,7 @@
 // Branches.  One whose condition is known at import is its chosen branch; otherwise the graph gets an `if`, whose
-// branches read values from outside as they are.
+// branches read values from outside as they are.  Where nodes read a result whose number of dimensions depends on a
+// condition on open extents, as exporters write "squeeze this dimension if its extent is 1", the branch is taken that
+// the rest of the model goes on with, and the condition becomes a requirement.
 // Source: onnx.ai/onnx/operators (If-1, -11 and later, which differ in types only).
 #include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/frontend/onnx/lists.h"
@@ -76,8 +78,14 @@ bool is_of_known_shape(const ir::Type& type) {
   return tensor && tensor->shape;
 }
 
-// Only outputs of the model may have a type that depends on the condition.
-void require_no_reader(const Importer& importer, const std::string& name, const ir::Type& a, const ir::Type& b) {
+bool has_one_type(const ir::Type& a, const ir::Type& b) {
+  const auto *x = a.as<relax::TensorTypeNode>(), *y = b.as<relax::TensorTypeNode>();
+  return !x || !y || (x->dtype == y->dtype && x->ndim == y->ndim);
+}
+
+// Only outputs of the model may have a type that depends on a condition that is computed when the graph runs.
+void require_no_reader(const Importer& importer, const std::string& name, const ir::Type& a,
+                       const ir::Type& b) {
   if (!importer.is_read_by_nodes(name)) return;
   throw Unsupported("its output \"{}\" is {} or {}, depending on the condition", name, relax::type_text(a),
                     relax::type_text(b))
@@ -105,12 +113,13 @@ Branch converted_branch(Importer& importer, const Graph& graph) {
 
 Expr field_of(Importer& importer, const Expr& tuple, size_t n) {
   const ir::Type whole = relax::type_of(tuple);
-  return importer.builder.emit(relax::TupleGetItemNode::make(
-      tuple, static_cast<int64_t>(n), whole.as<ir::TupleTypeNode>()->elements.at(n)));
+  return importer.builder.emit(relax::TupleGetItemNode::make(tuple, static_cast<int64_t>(n),
+                                                             whole.as<ir::TupleTypeNode>()->elements.at(n)));
 }
 
 // `chosen`, which is `a` or `b`, under the name `name`.
-Expr named_result(Importer& importer, const std::string& name, const Expr& chosen, const Expr& a, const Expr& b) {
+Expr named_result(Importer& importer, const std::string& name, const Expr& chosen, const Expr& a,
+                  const Expr& b) {
   const auto *x = a.as<relax::TupleNode>(), *y = b.as<relax::TupleNode>();
   if (x && y && x->elements.size() == y->elements.size()) {
     std::vector<Expr> elements;
@@ -133,9 +142,45 @@ Expr named_result(Importer& importer, const std::string& name, const Expr& chose
              : Expr(importer.builder.emit_match_cast(chosen, type));
 }
 
-void choose_at_run_time(Importer& importer, const Node& node, const Expr& condition) {
+void convert_chosen(Importer& importer, const Node& node, bool truth) {
+  const Graph& graph = branch_of(node, truth ? "then_branch" : "else_branch");
+  Items items;
+  importer.in_subgraph(graph, [&] {
+    importer.convert_all(graph.nodes);
+    items = importer.results_of(graph);
+  });
+  define_outputs(importer, node, items);
+}
+
+// The first result that nodes read and that has another dtype or number of dimensions in each branch.
+std::optional<size_t> undecided_result(const Importer& importer, const Node& node, const Branch& then,
+                                       const Branch& otherwise) {
+  for (size_t n = 0; n < node.outputs.size(); ++n) {
+    if (!node.outputs[n].empty() &&
+        !has_one_type(relax::type_of(then.results[n]), relax::type_of(otherwise.results[n])) &&
+        importer.is_read_by_nodes(node.outputs[n]))
+      return n;
+  }
+  return std::nullopt;
+}
+
+// Requires that a condition on extents chooses the branch that the rest of the model goes on with.
+void require_choice(Importer& importer, const Node& node, const ir::PrimExpr& condition, const ir::Type& then,
+                    const ir::Type& otherwise, const std::string& name) {
+  const bool truth = importer.choice(node);
+  importer.require(node, truth ? condition : tir::logical_not(condition),
+                   "its output \"{}\" would be {}, but the nodes that read it take {}", name,
+                   relax::type_text(truth ? otherwise : then), relax::type_text(truth ? then : otherwise));
+  convert_chosen(importer, node, truth);
+}
+
+void choose_at_run_time(Importer& importer, const Node& node, const ir::PrimExpr& known) {
+  const Expr condition = known ? scalar_value(known) : condition_of(importer, node);
   const Branch then = converted_branch(importer, branch_of(node, "then_branch")),
                otherwise = converted_branch(importer, branch_of(node, "else_branch"));
+  if (const auto n = undecided_result(importer, node, then, otherwise); known && n)
+    return require_choice(importer, node, known, relax::type_of(then.results[*n]),
+                          relax::type_of(otherwise.results[*n]), node.outputs[*n]);
   const Expr chosen =
       importer.builder.emit(relax::IfNode::make(condition, Expr(then.body), Expr(otherwise.body)));
   const bool is_single = node.outputs.size() == 1;
@@ -150,16 +195,8 @@ void choose_at_run_time(Importer& importer, const Node& node, const Expr& condit
 void if_(Importer& importer, const Node& node) {
   const ir::PrimExpr known = known_condition(importer, node);
   int64_t truth = 0;
-  if (known && tir::as_const_int(known, &truth)) {
-    const Graph& graph = branch_of(node, truth ? "then_branch" : "else_branch");
-    Items items;
-    importer.in_subgraph(graph, [&] {
-      importer.convert_all(graph.nodes);
-      items = importer.results_of(graph);
-    });
-    return define_outputs(importer, node, items);
-  }
-  choose_at_run_time(importer, node, known ? scalar_value(known) : condition_of(importer, node));
+  if (known && tir::as_const_int(known, &truth)) return convert_chosen(importer, node, truth != 0);
+  choose_at_run_time(importer, node, known);
 }
 
 constexpr AttributeRule kBranches[] = {

@@ -58,8 +58,8 @@ void at(Importer& importer, const Node& node) {
     return importer.define(node.outputs[0], elements[place_of(*position, elements.size(), false)]);
   }
   const ir::Type type = sequence.type ? sequence.type : relax::object_type();
-  const Expr element = call_list_function(importer, "tilewright.list_get",
-                                          {sequence.value, importer.value(node, 1)}, type);
+  const Expr element =
+      call_list_function(importer, "tilewright.list_get", {sequence.value, importer.value(node, 1)}, type);
   importer.define(node.outputs[0], with_type(importer, element, type));
 }
 
@@ -85,7 +85,8 @@ void insert(Importer& importer, const Node& node) {
 void erase(Importer& importer, const Node& node) {
   const Sequence sequence = sequence_of(importer, node, 0);
   const bool at_end = !importer.has_input(node, 1);
-  const std::optional<int64_t> position = at_end ? std::optional<int64_t>(-1) : constant_at(importer, node, 1);
+  const std::optional<int64_t> position =
+      at_end ? std::optional<int64_t>(-1) : constant_at(importer, node, 1);
   if (sequence.elements && position) {
     std::vector<Expr> elements = sequence.elements->elements;
     elements.erase(elements.begin() +
@@ -94,7 +95,8 @@ void erase(Importer& importer, const Node& node) {
   }
   std::vector<Expr> args{sequence.value};
   if (!at_end) args.push_back(importer.value(node, 1));
-  const Expr list = call_list_function(importer, "tilewright.list_erase", std::move(args), relax::object_type());
+  const Expr list =
+      call_list_function(importer, "tilewright.list_erase", std::move(args), relax::object_type());
   define_list(importer, node.outputs[0], list, sequence.type);
 }
 
@@ -111,7 +113,8 @@ void concat_from(Importer& importer, const Node& node) {
       type = relax::tensor_type_of_ndim(element->ndim < 0 ? -1 : element->ndim + is_stack, element->dtype);
     const Expr whole = call_list_function(
         importer, "tilewright.list_concat",
-        {sequence.value, scalar_value(relax::extent_imm(axis)), scalar_value(relax::extent_imm(is_stack))}, type);
+        {sequence.value, scalar_value(relax::extent_imm(axis)), scalar_value(relax::extent_imm(is_stack))},
+        type);
     return importer.define(node.outputs[0], with_type(importer, whole, type));
   }
   if (sequence.elements->elements.empty()) throw UserError("the sequence has no element");
@@ -168,7 +171,8 @@ void split_at_run_time(Importer& importer, const Node& node, const Expr& data, s
   const ir::Type type = importer.has_input(node, 1)
                             ? relax::tensor_type_of_ndim(static_cast<int64_t>(shape.size()), dtype)
                             : relax::tensor_type(shape, dtype);
-  const Expr list = call_list_function(importer, "tilewright.list_split", std::move(args), relax::object_type());
+  const Expr list =
+      call_list_function(importer, "tilewright.list_split", std::move(args), relax::object_type());
   define_list(importer, node.outputs[0], list, type);
 }
 
@@ -198,8 +202,7 @@ void split_to(Importer& importer, const Node& node) {
 
 // Element n of `input`, a sequence or a tensor that is the same for all.
 Importer::Item argument_of(Importer& importer, const Node& node, size_t input, size_t n) {
-  if (const auto known = importer.elements(node.inputs[input]))
-    return {importer.value(node, input), known};
+  if (const auto known = importer.elements(node.inputs[input])) return {importer.value(node, input), known};
   const Expr value = importer.value(node, input);
   const auto* tuple = value.as<relax::TupleNode>();
   if (!tuple) return {value, std::nullopt};
@@ -229,8 +232,9 @@ Graph loop_over(Importer& importer, const Node& node, const Graph& body) {
   for (size_t n = 0; n < body.inputs.size(); ++n) {
     const Expr value = importer.value(node, n);
     const bool is_sequence = is<relax::TupleNode>(value) || importer.contents(value);
-    first.push_back(is_sequence ? node_of("SequenceAt", {node.inputs[n], own + "iteration"}, body.inputs[n].name)
-                                : node_of("Identity", {node.inputs[n]}, body.inputs[n].name));
+    first.push_back(is_sequence
+                        ? node_of("SequenceAt", {node.inputs[n], own + "iteration"}, body.inputs[n].name)
+                        : node_of("Identity", {node.inputs[n]}, body.inputs[n].name));
   }
   graph.nodes.insert(graph.nodes.begin(), first.begin(), first.end());
   for (size_t n = 0; n < body.outputs.size(); ++n) {
@@ -250,7 +254,8 @@ void map_list(Importer& importer, const Node& node, const Graph& body) {
   loop.inputs.resize(2 + node.outputs.size(), none);
   loop.attributes[0].graph = std::make_shared<const Graph>(loop_over(importer, node, body));
   importer.keep_graph(loop.attributes[0].graph);
-  importer.convert_all({node_of("SequenceLength", {node.inputs[0]}, length), node_of("SequenceEmpty", {}, none)});
+  importer.convert_all(
+      {node_of("SequenceLength", {node.inputs[0]}, length), node_of("SequenceEmpty", {}, none)});
   find_converter("Loop", importer.opset)->convert(importer, loop);
 }
 

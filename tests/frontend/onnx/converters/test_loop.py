@@ -1,0 +1,309 @@
+"""Loops and scans: written out or run by the virtual machine; values that grow, lists, values from outside, conditions."""
+
+import numpy as np
+import pytest
+from onnx_testing import as_arrays, check_model, compare, parsed, refused
+
+import tilewright
+from tilewright.frontend.onnx import from_onnx
+
+X = np.arange(14, dtype="float32").reshape(2, 7) / 9
+TRUE, FALSE = np.array(True), np.array(False)
+
+
+def count(value):
+    return np.array(value, "int64")
+
+
+def main_of(text):
+    return tilewright.VirtualMachine(tilewright.compile(parsed(text)))["main"]
+
+
+SUMS = """
+g (int64 most, float[2, 7] x) => (float[2, 7] y, float[k, 2, 7] all) {
+  zero = Constant<value = float {0}>()
+  y, all = Loop(most, , x) <body = b (int64 i, bool c, float[2, 7] s) => (bool d, float[2, 7] t, float[2, 7] u) {
+    d = Identity(c)
+    f = Cast<to = 1>(i)
+    p = Mul(x, f)
+    t = Add(s, p)
+    u = Sub(t, zero)
+  }>
+}"""
+
+
+@pytest.mark.parametrize("most", [1, 2, 5, 127])
+def test_values_are_carried_and_collected(most):
+    check_model(SUMS, (count(most), X), rtol=1e-5)
+
+
+def test_no_iterations():
+    for most in (0, -5):
+        y, collected = as_arrays(main_of(SUMS)(count(most), X))
+        compare([y, collected], [X, np.zeros((0, 2, 7), "float32")])
+
+
+@pytest.mark.parametrize("most", [1, 3, 127])
+def test_a_constant_number_of_iterations(most):
+    text = SUMS.replace("int64 most, ", "").replace(
+        "zero =", f"most = Constant<value = int64 {{{most}}}>()  zero ="
+    )
+    assert ("R.loop" in from_onnx(parsed(text)).script()) == (most == 127)
+    check_model(text, (X,), rtol=1e-5)
+
+
+def test_a_number_of_iterations_of_one_element():
+    check_model(SUMS.replace("int64 most", "int64[1] most"), (count([3]), X), rtol=1e-5)
+
+
+def test_open_extents():
+    text = SUMS.replace("float[2, 7]", "float[n, m]").replace("[k, 2, 7]", "[k, n, m]")
+    check_model(text, (count(5), X), (count(1), X[:, :5]), (count(3), X[:1]), rtol=1e-5)
+
+
+def test_the_number_of_iterations_is_an_extent():
+    text = SUMS.replace("int64 most, float[2, 7] x", "float[n, 7] x").replace("float[2, 7]", "float[n, 7]")
+    text = text.replace("[k, 2, 7]", "[n, n, 7]").replace(
+        "zero =", "s = Shape<start = 0, end = 1>(x)  most = Squeeze(s)  zero ="
+    )
+    check_model(text, (X,), (X[:1],), rtol=1e-5)
+
+
+WHILE = """
+g (int64 most, bool c, float[2, 7] x, float limit) => (float[2, 7] y, int64 n) {
+  zero = Constant<value = int64 {0}>()
+  one = Constant<value = int64 {1}>()
+  y, n = Loop(MOST, c, x, zero) <body = b (int64 i, bool c1, float[2, 7] s, int64 k) => (bool d, float[2, 7] t, int64 l) {
+    t = Add(s, x)
+    l = Add(k, one)
+    r = ReduceMax<keepdims = 0>(t)
+    d = Less(r, limit)
+  }>
+}"""
+
+
+@pytest.mark.parametrize("most", ["", "most"])
+def test_conditions(most):
+    text = WHILE.replace("MOST", most)
+    if not most:
+        text = text.replace("int64 most, ", "")
+    for limit in (0, 3, 9):
+        for first in (TRUE, FALSE):
+            inputs = (first, X, np.array(limit, "float32"))
+            check_model(text, (count(4), *inputs) if most else inputs)
+
+
+def test_a_carried_value_grows():
+    text = """
+g (int64 most, float[n, 7] x) => (float[m, 7] y, float[p] z) {
+  y = Loop(most, , x) <body = b (int64 i, bool c, float[k, 7] s) => (bool d, float[l, 7] t) {
+    d = Identity(c)
+    t = Concat<axis = 0>(s, x)
+  }>
+  one = Constant<value = int64[1] {1}>()
+  z = ReduceSum<keepdims = 0>(y, one)
+}"""
+    check_model(text, (count(3), X), (count(5), X[:1]), rtol=1e-5)
+    compare(as_arrays(main_of(text)(count(0), X))[0], X)
+
+
+def test_a_sequence_is_the_accumulator():
+    text = """
+g (int64 most, float[2, 7] x) => (seq(float[k, 7]) y, int64 n, float[p, 7] z) {
+  none = SequenceEmpty()
+  y = Loop(most, , none) <body = b (int64 i, bool c, seq(float[k, 7]) s) => (bool d, seq(float[k, 7]) t) {
+    d = Identity(c)
+    f = Cast<to = 1>(i)
+    e = Mul(x, f)
+    t = SequenceInsert(s, e)
+  }>
+  n = SequenceLength(y)
+  z = ConcatFromSequence<axis = 0>(y)
+}"""
+    check_model(text, (count(1), X), (count(5), X))
+
+
+def test_elements_of_a_sequence_that_grow():
+    text = """
+g (int64 most, float[2, 7] x) => (seq(float[k, 7]) y) {
+  s = SequenceConstruct(x)
+  zero = Constant<value = int64 {-1}>()
+  y = Loop(most, , s) <body = b (int64 i, bool c, seq(float[k, 7]) s1) => (bool d, seq(float[k, 7]) t) {
+    d = Identity(c)
+    last = SequenceAt(s1, zero)
+    e = Concat<axis = 0>(last, x)
+    t = SequenceInsert(s1, e)
+  }>
+}"""
+    check_model(text, (count(0), X), (count(4), X))
+
+
+def test_nested_loops_and_branches():
+    text = """
+g (int64 most, bool c, float[2, 7] x) => (float[2, 7] y) {
+  half = Constant<value = float {0.5}>()
+  y = Loop(most, , x) <body = b (int64 i, bool c0, float[2, 7] s) => (bool d, float[2, 7] t) {
+    d = Identity(c0)
+    u = Mul(x, half)
+    v = Loop(most, , s) <body = bb (int64 j, bool c1, float[2, 7] p) => (bool d1, float[2, 7] q) {
+      d1 = Identity(c1)
+      f = Cast<to = 1>(i)
+      w = Mul(u, f)
+      q = Sub(w, p)
+    }>
+    t = If(c) <then_branch = a () => (float[2, 7] r) { r = Add(v, u) },
+               else_branch = e () => (float[2, 7] r) { r = Sin(v) }>
+  }>
+}"""
+    check_model(text, (count(3), TRUE, X), (count(5), FALSE, X), rtol=1e-5)
+
+
+def test_the_iteration_is_an_index():
+    text = """
+g (float[n, 7] x) => (float[n, 7] y, float[n, 7] z) {
+  s = Shape<start = 0, end = 1>(x)
+  most = Squeeze(s)
+  y, z = Loop(most, , x) <body = b (int64 i, bool c, float[n, 7] s1) => (bool d, float[n, 7] t, float[7] r) {
+    d = Identity(c)
+    r = Gather(x, i)
+    t = Sub(s1, r)
+  }>
+}"""
+    check_model(text, (X,), (X[:1],), rtol=1e-5)
+
+
+def test_half_precision():
+    check_model(
+        SUMS.replace("float[", "float16[").replace("to = 1>", "to = 10>").replace("float {0}", "float16 {0}"),
+        (count(5), X.astype("float16")),
+        rtol=1e-2,
+    )
+
+
+SCAN = """
+g (float[7] s, float[n, 7] x, float[7, n] z) => (float[7] y, float[P] all) {
+  y, all = Scan <num_scan_inputs = 2, scan_input_axes = [0, 1], scan_input_directions = [D0, D1],
+                 scan_output_axes = [AXIS], scan_output_directions = [OUT],
+                 body = b (float[7] t, float[7] e, float[7] f) => (float[7] u, float[7] v) {
+    p = Mul(e, f)
+    u = Add(t, p)
+    v = Tanh(u)
+  }> (s, x, z)
+}"""
+
+
+@pytest.mark.parametrize("d0", [0, 1])
+@pytest.mark.parametrize("d1", [0, 1])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("out", [0, 1])
+def test_scans(d0, d1, axis, out):
+    text = (
+        SCAN.replace("D0", str(d0)).replace("D1", str(d1)).replace("AXIS", str(axis)).replace("OUT", str(out))
+    )
+    text = text.replace("[P]", "[n, 7]" if axis == 0 else "[7, n]")
+    x = np.random.default_rng(5).standard_normal((5, 7)).astype("float32")
+    check_model(text, (X[0], x, x.T[::-1].copy()), rtol=1e-5)
+
+
+def test_a_loop_can_be_interrupted():
+    # tests/runtime/test_interrupt.py shows the same for models; here it is the loop that asks
+    text = """
+g (float[2, 7] x) => (float[2, 7] y) {
+  yes = Constant<value = bool {1}>()
+  y = Loop(, yes, x) <body = b (int64 i, bool c, float[2, 7] s) => (bool d, float[2, 7] t) {
+    d = Identity(c)
+    t = Add(s, x)
+  }>
+}"""
+    import signal
+    import threading
+    import time
+
+    main = main_of(text)
+    threading.Thread(
+        target=lambda: (time.sleep(0.2), signal.raise_signal(signal.SIGINT)), daemon=True
+    ).start()
+    with pytest.raises(KeyboardInterrupt):
+        main(X)
+
+
+LOOP = 'Loop node that makes "y": '
+
+
+def test_refuses_loops():
+    refused(
+        SUMS.replace("int64 most", "float most"),
+        tilewright.UserError,
+        LOOP + 'input "most" is R.Tensor((), "float32"), expected int64',
+    )
+    refused(
+        SUMS.replace("(bool d, float[2, 7] t, float[2, 7] u)", "(bool d, float[2, 7] t)"),
+        tilewright.UserError,
+        LOOP + "the body has 3 inputs and 2 outputs, expected 3 and 3",
+    )
+    refused(
+        SUMS.replace("y, all = Loop(most, , x)", "y = Loop(most, , x, x)"),
+        tilewright.UserError,
+        LOOP + "2 carried values and 1 output",
+    )
+    refused(
+        WHILE.replace("MOST", "").replace("d = Less(r, limit)", "d = Sub(r, limit)"),
+        tilewright.UserError,
+        LOOP + 'the condition that the body returns is R.Tensor((), "float32"), expected bool',
+    )
+
+
+def test_refuses_carried_values_of_changing_types():
+    text = SUMS.replace("t = Add(s, p)", "q = Add(s, p)  t = Cast<to = 11>(q)").replace(
+        "u = Sub(t, zero)", "u = Sub(q, zero)"
+    )
+    refused(
+        text,
+        tilewright.Unsupported,
+        LOOP + 'the carried value "s" is R.Tensor((2, 7), "float32") in one iteration and '
+        'R.Tensor((2, 7), "float64") in the next',
+    )
+
+
+def test_errors_name_the_nodes_around():
+    refused(
+        SUMS.replace("p = Mul(x, f)", "p = MatMul(x, x)"),
+        tilewright.UserError,
+        LOOP
+        + 'MatMul node that makes "p": matmul: x1 is [2, 7], x2 is [2, 7]: contracted lengths 7 and 2 differ',
+    )
+
+
+def test_refuses_scans():
+    text = SCAN.replace("[P]", "[n, 7]")
+    for name, value in {"D0": 0, "D1": 0, "AXIS": 0, "OUT": 0}.items():
+        text = text.replace(name, str(value))
+    scan = 'Scan node that makes "y": '
+    refused(
+        text.replace("num_scan_inputs = 2", "num_scan_inputs = 4"),
+        tilewright.UserError,
+        scan + "num_scan_inputs is 4, the node has 3 inputs",
+    )
+    refused(
+        text.replace("scan_input_axes = [0, 1]", "scan_input_axes = [0]"),
+        tilewright.UserError,
+        scan + 'attribute "scan_input_axes" has 1 number, expected 2',
+    )
+    refused(
+        text.replace("y, all = Scan", "y = Scan").replace("num_scan_inputs = 2", "num_scan_inputs = 1"),
+        tilewright.UserError,
+        scan + "2 states and 1 output",
+    )
+
+
+def test_scanned_inputs_have_one_extent():
+    text = SCAN.replace("[P]", "[n, 7]").replace("float[7, n] z", "float[7, m] z")
+    for name, value in {"D0": 0, "D1": 0, "AXIS": 0, "OUT": 0}.items():
+        text = text.replace(name, str(value))
+    main = main_of(text)
+    x = np.ones((5, 7), "float32")
+    with pytest.raises(
+        tilewright.UserError,
+        match='Scan node that makes "y": scans n = 5 slices of one input, m = 2 of another',
+    ):
+        main(X[0], x, x[:2].T.copy())
