@@ -20,6 +20,8 @@ Contents contents_of(const ValueInfo& info) {
     contents.inner = std::make_shared<const Contents>(contents_of(element));
     return contents;
   }
+  if (!element.dtype_problem.empty())
+    throw Unsupported("{}", element.dtype_problem).help("use bool, integers or floats");
   if (element.dtype.is_void())
     throw Unsupported("graph input \"{}\" holds values that are not tensors, or have no dtype", info.name);
   const int64_t ndim = element.has_shape ? static_cast<int64_t>(element.shape.size()) : -1;

@@ -15,7 +15,7 @@ void Problems::check(const Node& node) const {
 
 bool Problems::follows(const Node& node) {
   bool is_made = true;
-  for (const std::string& input : node.inputs) is_made = is_made && !not_made_.count(input);
+  for (const std::string& name : needs_of(node)) is_made = is_made && !not_made_.count(name);
   if (is_made) return false;
   ++num_following_;
   not_made_.insert(node.outputs.begin(), node.outputs.end());

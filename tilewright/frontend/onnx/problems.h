@@ -21,7 +21,7 @@ class Problems {
 
   /// Raises the errors of `node` that do not depend on other nodes.
   void check(const Node& node) const;
-  /// True if an input of `node` could not be converted, so that its outputs cannot be either.
+  /// True if an input of `node`, or of its subgraphs, could not be converted, so that its outputs cannot be either.
   bool follows(const Node& node);
   void add(const Node& node, const Error& error);
   void add(const ValueInfo& input, const Error& error);

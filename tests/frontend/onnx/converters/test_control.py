@@ -9,7 +9,7 @@ from onnx_testing import check_model, compare, parsed, refused, run_model
 import tilewright
 from tilewright.frontend.onnx import from_onnx
 
-X = np.arange(35, dtype="float32").reshape(5, 7) - 17
+X = np.arange(35, "float32").reshape(5, 7) - 17
 TRUE, FALSE = np.array(True), np.array(False)
 
 BRANCH = """
@@ -180,8 +180,8 @@ def test_refuses_nodes_on_values_of_different_numbers_of_dimensions():
     refused(
         text,
         tilewright.Unsupported,
-        'If node that makes "y": its output "y" is R.Tensor((7,), "float32") or R.Tensor((1, 7), "float32"), '
-        "depending on the condition",
+        'If node that makes "y": its output "y" is R.Tensor((7,), "float32") or '
+        'R.Tensor((1, 7), "float32"), depending on the condition',
     )
 
 
@@ -202,8 +202,8 @@ def test_the_branch_is_taken_that_the_model_goes_on_with():
     main = tilewright.VirtualMachine(tilewright.compile(parsed(SQUEEZED.replace("AXIS", "1"))))["main"]
     np.testing.assert_allclose(main(X / 9).numpy(), np.exp(X / 9).sum(1), rtol=1e-5)
     message = (
-        'If node that makes "t": its output "t" would be R.Tensor((n,), dtype="float32"), '
-        'but the nodes that read it take R.Tensor((n, m), dtype="float32")'
+        'If node that makes "t": its output "t" would be R.Tensor((n,), "float32")'
+        ', but the nodes that read it take R.Tensor((n, m), "float32")'
     )
     with pytest.raises(tilewright.UserError, match=re.escape(message)):
         main(X[:, :1])

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from onnx_testing import as_arrays, check_model, compare, parsed, refused
+from onnx_testing import as_arrays, check_model, compare, parsed, refused, run_model
 
 import tilewright
 from tilewright.frontend.onnx import from_onnx
 
-X = np.arange(14, dtype="float32").reshape(2, 7) / 9
+X = np.arange(14, "float32").reshape(2, 7) / 9
 TRUE, FALSE = np.array(True), np.array(False)
 
 
@@ -205,6 +205,36 @@ def test_scans(d0, d1, axis, out):
     check_model(text, (X[0], x, x.T[::-1].copy()), rtol=1e-5)
 
 
+def test_scans_of_a_batch():
+    text = """
+g (float[2, 7] s, float[2, n, 7] x) => (float[2, 7] y, float[2, n, 7] all) {
+  y, all = Scan <num_scan_inputs = 1, directions = [1],
+                 body = b (float[7] t, float[7] e) => (float[7] u, float[7] v) { u = Add(t, e)  v = Mul(u, e) }> (, s, x)
+}"""
+    x = np.random.default_rng(5).standard_normal((2, 5, 7)).astype("float32")
+    y, collected = run_model(parsed(text, opset=8), [X, x])
+    state, expected = X, []
+    for n in reversed(range(5)):
+        state = state + x[:, n]
+        expected.append(state * x[:, n])
+    compare([y, collected], [state, np.stack(expected, 1)], 1e-5)
+    refused(
+        parsed(
+            text.replace("(, s, x)", "(lengths, s, x)").replace(
+                "(float[2, 7] s", "(int64[2] lengths, float[2, 7] s"
+            ),
+            8,
+        ),
+        tilewright.Unsupported,
+        'Scan node that makes "y": the sequences have lengths of their own',
+    )
+    refused(
+        parsed(text.replace("float[2, 7] s", "float s"), 8),
+        tilewright.UserError,
+        'Scan node that makes "y": input "s" is a scalar, expected a batch',
+    )
+
+
 def test_a_loop_can_be_interrupted():
     # tests/runtime/test_interrupt.py shows the same for models; here it is the loop that asks
     text = """
@@ -262,6 +292,23 @@ def test_refuses_carried_values_of_changing_types():
         tilewright.Unsupported,
         LOOP + 'the carried value "s" is R.Tensor((2, 7), "float32") in one iteration and '
         'R.Tensor((2, 7), "float64") in the next',
+    )
+
+
+def test_refuses_to_collect_values_of_unknown_shape():
+    text = """
+g (int64 most, bool c, float[1, 7] x) => (float y) {
+  axes = Constant<value = int64[1] {0}>()
+  y = Loop(most, ) <body = b (int64 i, bool c1) => (bool d, float t) {
+    d = Identity(c1)
+    t = If(c) <then_branch = a () => (float p) { p = Squeeze(x, axes) },
+               else_branch = e () => (float p) { p = Neg(x) }>
+  }>
+}"""
+    refused(
+        text,
+        tilewright.Unsupported,
+        LOOP + 'the body collects R.Tensor("float32"), expected a tensor of known shape',
     )
 
 

@@ -7,7 +7,7 @@ from onnx_testing import as_arrays, check_model, compare, parsed, refused, run_m
 import tilewright
 from tilewright.frontend.onnx import from_onnx
 
-X = np.arange(35, dtype="float32").reshape(5, 7) - 17
+X = np.arange(35, "float32").reshape(5, 7) - 17
 A, B, C = X[:2], X[:3] * 2, X[1:2]
 
 
@@ -279,6 +279,23 @@ def test_refuses_maps():
 
 def main_of(text):
     return tilewright.VirtualMachine(tilewright.compile(parsed(text)))["main"]
+
+
+def test_refuses_inputs_that_hold_no_tensors():
+    model = parsed("g (seq(float) s) => (int64 n) { n = SequenceLength(s) }")
+    element = model.graph.input[0].type.sequence_type.elem_type
+    element.tensor_type.elem_type = 8
+    refused(
+        model,
+        tilewright.Unsupported,
+        'value "s" has element type STRING',
+    )
+    element.map_type.key_type = 7
+    refused(
+        model,
+        tilewright.Unsupported,
+        'graph input "s" holds values that are not tensors, or have no dtype',
+    )
 
 
 def test_positions_are_checked_when_the_graph_runs():
