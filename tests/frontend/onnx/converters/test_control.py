@@ -9,7 +9,7 @@ from onnx_testing import check_model, compare, parsed, refused, run_model
 import tilewright
 from tilewright.frontend.onnx import from_onnx
 
-X = np.arange(35, "float32").reshape(5, 7) - 17
+X = np.arange(35, dtype="float32").reshape(5, 7) - 17
 TRUE, FALSE = np.array(True), np.array(False)
 
 BRANCH = """

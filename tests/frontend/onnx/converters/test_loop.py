@@ -7,7 +7,7 @@ from onnx_testing import as_arrays, check_model, compare, parsed, refused, run_m
 import tilewright
 from tilewright.frontend.onnx import from_onnx
 
-X = np.arange(14, "float32").reshape(2, 7) / 9
+X = np.arange(14, dtype="float32").reshape(2, 7) / 9
 TRUE, FALSE = np.array(True), np.array(False)
 
 
@@ -354,3 +354,99 @@ def test_scanned_inputs_have_one_extent():
         match='Scan node that makes "y": scans n = 5 slices of one input, m = 2 of another',
     ):
         main(X[0], x, x[:2].T.copy())
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_loops(seed):
+    check_model(*random_loops(seed), rtol=1e-4)
+
+
+class Writer:
+    """Writes a random graph of loops and branches on float[n, 7] values, bool conditions c, d and counts k, l."""
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+        self.count = 0
+
+    def name(self):
+        self.count += 1
+        return f"v{self.count}"
+
+    def one_of(self, values):
+        return values[self.rng.integers(len(values))]
+
+    def simple(self, known):
+        if self.rng.random() < 0.3:
+            return f"{self.one_of(['Neg', 'Tanh', 'Sigmoid', 'Relu'])}({self.one_of(known)})"
+        return f"{self.one_of(['Add', 'Sub', 'Max', 'Min'])}({self.one_of(known)}, {self.one_of(known)})"
+
+    def branch(self, known, depth):
+        bodies = []
+        for _ in range(2):
+            lines, inner = self.block(known, depth)
+            bodies.append(f"b () => (float[n, 7] {inner[-1]}) {{ {lines} }}")
+        return f"If({self.one_of('cd')}) <then_branch = {bodies[0]}, else_branch = {bodies[1]}>"
+
+    def loop(self, known, depth, results):
+        """Carries a value; collects another, of which the sum is taken, or carries a list."""
+        start, state, index, condition = self.one_of(known), self.name(), self.name(), self.name()
+        lines, inner = self.block([*known, state], depth)
+        collected, goes_on, following, total = self.name(), self.name(), self.name(), self.name()
+        most = self.one_of(["k", "l", "three", ""])
+        first = self.one_of(["", "yes"]) if most else "yes"
+        rule = (
+            f"{goes_on} = Less({index}, two)"
+            if not most
+            else f"{goes_on} = {self.one_of(['Identity(' + condition + ')', 'Less(' + index + ', two)', 'Not(no)'])}"
+        )
+        next_value = self.one_of(inner)
+        body = (
+            f"b (int64 {index}, bool {condition}, float[n, 7] {state}) => "
+            f"(bool {goes_on}, float[n, 7] {following}, float[n, 7] {collected}) {{ {lines} {rule} "
+            f"{following} = Tanh({next_value}) {collected} = Add({state}, {inner[-1]}) }}"
+        )
+        result, everything = results[0], self.name()
+        return (
+            f"{result}, {everything} = Loop({most}, {first}, {start}) <body = {body}> "
+            f"{total} = ReduceSum<keepdims = 0>({everything}, zero) ",
+            total,
+        )
+
+    def block(self, known, depth):
+        lines, known = [], list(known)
+        for _ in range(self.rng.integers(1, 4)):
+            name = self.name()
+            choice = self.rng.random()
+            if depth and choice < 0.3:
+                text, total = self.loop(known, depth - 1, [name])
+                lines.append(text)
+                known.append(total)
+            elif depth and choice < 0.5:
+                lines.append(f"{name} = {self.branch(known, depth - 1)}")
+            else:
+                lines.append(f"{name} = {self.simple(known)}")
+            known.append(name)
+        return " ".join(lines), known
+
+
+def random_loops(seed):
+    """A model of nested loops and branches, and inputs for it."""
+    writer = Writer(seed)
+    lines, known = writer.block(["x", "z"], 2)
+    text, total = writer.loop(known, 1, ["last"])
+    model = f"""
+g (bool c, bool d, int64 k, int64 l, float[n, 7] x, float[n, 7] z) => (float[n, 7] last, float[n, 7] {total}) {{
+  two = Constant<value = int64 {{2}}>()
+  three = Constant<value = int64 {{3}}>()
+  zero = Constant<value = int64[1] {{0}}>()
+  yes = Constant<value = bool {{1}}>()
+  no = Constant<value = bool {{0}}>()
+  {lines}
+  {text}
+}}"""
+    x, z = writer.rng.standard_normal((2, 5, 7)).astype("float32")
+    flags = [(TRUE, FALSE), (FALSE, TRUE), (TRUE, TRUE)]
+    return model, *[
+        (*flag, count(most), count(2), x[:n], z[:n])
+        for flag, most, n in zip(flags, (3, 1, 5), (5, 1, 2), strict=True)
+    ]

@@ -7,7 +7,7 @@ from onnx_testing import as_arrays, check_model, compare, parsed, refused, run_m
 import tilewright
 from tilewright.frontend.onnx import from_onnx
 
-X = np.arange(35, "float32").reshape(5, 7) - 17
+X = np.arange(35, dtype="float32").reshape(5, 7) - 17
 A, B, C = X[:2], X[:3] * 2, X[1:2]
 
 
