@@ -4,6 +4,7 @@ import numpy as np
 import onnx
 import onnx.parser
 import onnx.reference
+import onnxruntime
 import pytest
 
 import tilewright
@@ -55,12 +56,17 @@ def run_model(model, inputs):
     return results if len(model.graph.output) > 1 else [results]
 
 
-def check_model(text, *runs, opset=18, rtol=1e-6):
-    """Compares with ONNX's ReferenceEvaluator on the inputs of each run."""
+def check_model(text, *runs, opset=18, rtol=1e-6, by_runtime=False):
+    """Compares with ONNX's ReferenceEvaluator, or onnxruntime, on the inputs of each run."""
     model = parsed(text, opset) if isinstance(text, str) else text
     onnx.checker.check_model(model)
     main = tilewright.VirtualMachine(tilewright.compile(model))["main"]
-    reference = onnx.reference.ReferenceEvaluator(model)
+    if by_runtime:
+        reference = onnxruntime.InferenceSession(
+            model.SerializeToString(), providers=["CPUExecutionProvider"]
+        )
+    else:
+        reference = onnx.reference.ReferenceEvaluator(model)
     for inputs in runs:
         found = as_arrays(main(*inputs))
         names = [each.name for each in model.graph.input]
