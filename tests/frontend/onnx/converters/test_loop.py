@@ -393,7 +393,7 @@ class Writer:
         lines, inner = self.block([*known, state], depth)
         collected, goes_on, following, total = self.name(), self.name(), self.name(), self.name()
         most = self.one_of(["k", "l", "three", ""])
-        first = self.one_of(["", "c", "yes"]) if most else "c"
+        first = self.one_of(["", "yes"]) if most else "yes"
         rule = (
             f"{goes_on} = Less({index}, two)"
             if not most
