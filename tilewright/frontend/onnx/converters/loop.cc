@@ -286,6 +286,7 @@ ValueInfo value_called(const std::string& name) {
 void scan_batch(Importer& importer, const Node& node) {
   if (importer.has_input(node, 0))
     throw Unsupported("the sequences have lengths of their own").help("mask what is behind their ends");
+  if (!importer.has_input(node, 1)) throw UserError("input 1 is left out, but is required");
   const std::string own = node.outputs[0] + ".";  // other names of the model do not begin so
   Node each{"Scan", "", node.name, {}, {}, {}};
   for (const Attribute& attribute : node.attributes) {
@@ -342,7 +343,7 @@ constexpr ConverterRow kRows[] = {
      .num_computed = kAnyNumber},
     {.op = "Scan",
      .convert = scan_batch,
-     .min_inputs = 2,
+     .min_inputs = 0,
      .max_inputs = kMostInputs,
      .attributes = kScanBatch,
      .max_outputs = kAnyNumber,
