@@ -1,8 +1,7 @@
 // Loops.  One of few iterations, whose number is known when the model is imported, is written out; others become
 // R.loop.
-// Source: onnx.ai/onnx/operators (Loop-1, -11, -13 and later, Scan-8, Scan-9 and later, which differ in types only).
+// Source: onnx.ai/onnx/operators (Loop-1, -11, -13 and later, Scan-9 and later, which differ in types only).
 #include <algorithm>
-#include <utility>
 
 #include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/frontend/onnx/lists.h"
@@ -276,47 +275,10 @@ void scan(Importer& importer, const Node& node) {
   define_results(importer, node, values);
 }
 
-ValueInfo value_called(const std::string& name) {
-  ValueInfo info;
-  info.name = name;
-  return info;
-}
-
-// Scan of opset 8: a Scan for each element of the batch, the first dimension of its inputs.
-void scan_batch(Importer& importer, const Node& node) {
-  if (importer.has_input(node, 0))
-    throw Unsupported("the sequences have lengths of their own").help("mask what is behind their ends");
-  if (!importer.has_input(node, 1)) throw UserError("input 1 is left out, but is required");
-  const std::string own = node.outputs[0] + ".";  // other names of the model do not begin so
-  Node each{"Scan", "", node.name, {}, {}, {}};
-  for (const Attribute& attribute : node.attributes) {
-    Attribute& copy = each.attributes.emplace_back(attribute);
-    if (copy.name == "directions") copy.name = "scan_input_directions";
-  }
-  auto body = std::make_shared<Graph>();
-  body->inputs = {value_called(own + "iteration"), value_called(own + "condition")};
-  body->outputs = {value_called(own + "condition")};
-  for (size_t n = 1; n < node.inputs.size(); ++n) {
-    each.inputs.push_back(fmt::format("{}input{}", own, n));
-    body->nodes.push_back({"Gather", "", "", {node.inputs[n], own + "iteration"}, {each.inputs.back()}, {}});
-  }
-  for (size_t n = 0; n < node.outputs.size(); ++n) {
-    each.outputs.push_back(fmt::format("{}output{}", own, n));
-    body->outputs.push_back(value_called(each.outputs.back()));
-  }
-  body->nodes.push_back(each);
-  importer.keep_graph(body);
-  Node over_batch{"Loop", "", node.name, {own + "batch", ""}, node.outputs, {}};
-  over_batch.attributes.resize(1);
-  over_batch.attributes[0].name = "body";
-  over_batch.attributes[0].kind = Attribute::kGraph;
-  over_batch.attributes[0].graph = body;
-  const relax::Shape& shape = shape_of(node, importer.value(node, 1));
-  if (shape.empty()) throw UserError("input \"{}\" is a scalar, expected a batch", node.inputs[1]);
-  importer.define_known(own + "batch", {kInt64, {}, {{shape[0]}}, &node});
-  const int64_t opset = std::exchange(importer.opset, 9);  // the first whose Scan has no batch
-  loop(importer, over_batch);
-  importer.opset = opset;
+// Scan of opset 8, whose inputs have a batch before the dimension that is scanned.
+void scan_batch(Importer&, const Node&) {
+  throw Unsupported("it scans each element of a batch, as Scan does in opset 8 only")
+      .help("convert the model to a later opset, e.g. onnx.version_converter.convert_version(model, 11)");
 }
 
 constexpr AttributeRule kScanBatch[] = {
