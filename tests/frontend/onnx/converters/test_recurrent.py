@@ -194,7 +194,7 @@ ACTIVATIONS = {
     "Softplus": ([], []),
     "Relu": ([], []),
     "Tanh": ([], []),
-    "sigmoid": ([], []),
+    "Sigmoid": ([], []),
 }
 
 
@@ -207,6 +207,12 @@ def test_activations(name):
         "RNN", values, activations=[name], **{key: value for key, value in constants.items() if value}
     )
     close(run(model, values), by_onnxruntime(model, values))
+
+
+def test_names_of_activations_in_small_letters():
+    values = arrays("RNN", 5, 2, 3, 5)
+    small, large = (run(model_of("RNN", values, activations=[name]), values) for name in ("relu", "Relu"))
+    close(small, large, 0)
 
 
 def test_activations_of_gates_and_directions():
