@@ -90,17 +90,39 @@ Box centered_box(const float* box) {
 }
 
 // The boxes of a class that count, best first, as ranks: the order of the score, then the position.  A score that is
-// NaN is the lowest.
-std::vector<uint64_t> ranks_of(const float* score, int64_t num_boxes, const SelectOptions& options) {
-  std::vector<uint64_t> ranks;
-  for (int64_t n = 0; n < num_boxes; ++n) {
-    if (options.has_least_score && !(score[n] > options.least_score)) continue;
-    const float known = score[n] != score[n] ? -std::numeric_limits<float>::infinity() : score[n];
-    ranks.push_back(rank_of(known, static_cast<uint32_t>(n)));
+// NaN is the lowest.  They are sorted as far as they are asked for: most classes reach their limit soon.
+class Ranking {
+ public:
+  Ranking(const float* score, int64_t num_boxes, const SelectOptions& options)
+      : ranks_(static_cast<size_t>(num_boxes)) {
+    size_t count = 0;
+    for (int64_t n = 0; n < num_boxes; ++n) {
+      const float known = score[n] != score[n] ? -std::numeric_limits<float>::infinity() : score[n];
+      ranks_[count] = rank_of(known, static_cast<uint32_t>(n));
+      count += static_cast<size_t>(!options.has_least_score || score[n] > options.least_score);
+    }
+    ranks_.resize(count);
   }
-  std::sort(ranks.begin(), ranks.end());
-  return ranks;
-}
+  /// Sets *box to the next best; false if there is none.
+  bool next(int64_t* box) {
+    if (next_ == ranks_.size()) return false;
+    if (next_ == num_sorted_) sort_more();
+    *box = position_of(ranks_[next_++]);
+    return true;
+  }
+
+ private:
+  void sort_more() {
+    constexpr size_t kLeast = 256;
+    const auto at = [&](size_t n) { return ranks_.begin() + static_cast<std::ptrdiff_t>(n); };
+    const size_t end = std::min(ranks_.size(), 2 * num_sorted_ + kLeast);
+    if (end < ranks_.size()) std::nth_element(at(num_sorted_), at(end), ranks_.end());
+    std::sort(at(num_sorted_), at(end));
+    num_sorted_ = end;
+  }
+  std::vector<uint64_t> ranks_;
+  size_t num_sorted_ = 0, next_ = 0;
+};
 
 // Calls visit(batch, class, box) with the boxes that are selected.
 template <class Visit>
@@ -110,8 +132,8 @@ void select(const Tensor& boxes, const Tensor& scores, const SelectOptions& opti
   for (int64_t line = 0; line < scores.shape()[0] * num_classes; ++line) {
     const float* corners = boxes.data_as<float>() + line / num_classes * num_boxes * 4;
     KeptBoxes kept;
-    for (uint64_t rank : ranks_of(scores.data_as<float>() + line * num_boxes, num_boxes, options)) {
-      const int64_t n = position_of(rank);
+    Ranking ranking(scores.data_as<float>() + line * num_boxes, num_boxes, options);
+    for (int64_t n = 0; ranking.next(&n);) {
       const Box box = options.is_centered ? centered_box(corners + 4 * n) : box_of(corners + 4 * n);
       if (kept.covers(box, options.max_overlap)) continue;
       kept.add(box);

@@ -216,70 +216,107 @@ void mean_channels(const Plane& plane, int64_t channels, const Means& down, cons
   }
 }
 
-// The largest sample of a bin, or the largest of the four elements around a sample times their weights; what lies
-// outside counts as 0.
-float largest_sample(const Plane& plane, const Places& ys, const Places& xs, int64_t y, int64_t x,
-                     bool by_terms) {
-  const Bin &down = ys.bins[static_cast<size_t>(y)], &across = xs.bins[static_cast<size_t>(x)];
-  float most = -std::numeric_limits<float>::infinity();
-  for (size_t n = down.begin; n < down.end; ++n) {
-    const Place& row = ys.all[n];
-    for (size_t m = across.begin; m < across.end; ++m) {
-      const Place& column = xs.all[m];
-      const float terms[] = {(1 - row.weight) * (1 - column.weight) * plane.at(row.low, column.low),
-                             (1 - row.weight) * column.weight * plane.at(row.low, column.high),
-                             row.weight * (1 - column.weight) * plane.at(row.high, column.low),
-                             row.weight * column.weight * plane.at(row.high, column.high)};
-      const float value = by_terms ? *std::max_element(std::begin(terms), std::end(terms))
-                                   : terms[0] + terms[1] + terms[2] + terms[3];
-      most = std::max(most, value);
+// The elements around the samples of each bin, times weights: the four of a sample are neighbours.
+Means terms_of(const Plane& plane, const Places& ys, const Places& xs) {
+  Means terms;
+  for (const Bin& down : ys.bins) {
+    for (const Bin& across : xs.bins) {
+      for (size_t n = down.begin; n < down.end; ++n) {
+        const Place& row = ys.all[n];
+        const auto add = [&](int64_t y, int64_t x, float weight) {
+          terms.terms.push_back({y * plane.row + x * plane.column, weight});
+        };
+        for (size_t m = across.begin; m < across.end; ++m) {
+          const Place& column = xs.all[m];
+          add(row.low, column.low, (1 - row.weight) * (1 - column.weight));
+          add(row.low, column.high, (1 - row.weight) * column.weight);
+          add(row.high, column.low, row.weight * (1 - column.weight));
+          add(row.high, column.high, row.weight * column.weight);
+        }
+      }
+      terms.ends.push_back(terms.terms.size());
     }
   }
-  const bool has_none = down.begin == down.end || across.begin == across.end;
-  return has_none || down.num_outside() > 0 || across.num_outside() > 0 ? std::max(most, 0.0F) : most;
+  return terms;
 }
+
+// The largest sample of a bin, or the largest of the four elements around a sample times their weights.
+float largest_sample(const float* data, std::span<const Term> terms, bool by_terms) {
+  float most = -std::numeric_limits<float>::infinity();
+  for (size_t n = 0; n < terms.size(); n += 4) {
+    float values[4];
+    for (size_t k = 0; k < 4; ++k) values[k] = terms[n + k].weight * data[terms[n + k].index];
+    const float value = by_terms ? std::max(std::max(values[0], values[1]), std::max(values[2], values[3]))
+                                 : values[0] + values[1] + values[2] + values[3];
+    most = std::max(most, value);
+  }
+  return most;
+}
+
+// The largest samples of each bin of one channel; what lies outside of the map counts as 0.
+void largest_plane(const Plane& plane, const Means& terms, const Places& ys, const Places& xs, bool by_terms,
+                   const Steps& to, float* out) {
+  int64_t bin = 0;
+  for (size_t y = 0; y < ys.bins.size(); ++y) {
+    for (size_t x = 0; x < xs.bins.size(); ++x, ++bin) {
+      const std::span<const Term> own = terms.of(bin);
+      const bool has_outside = own.empty() || ys.bins[y].num_outside() > 0 || xs.bins[x].num_outside() > 0;
+      const float most = largest_sample(plane.data, own, by_terms);
+      out[static_cast<int64_t>(y) * to.row + static_cast<int64_t>(x) * to.column] =
+          has_outside ? std::max(most, 0.0F) : most;
+    }
+  }
+}
+
+// The regions of images [r, 5] of (image, x1, y1, x2, y2), pooled.
+struct Alignment {
+  AlignOptions options;
+  Maps maps;
+  bool channels_last, is_mean, by_terms;
+
+  void channels_of(const float* region, int64_t r, int64_t begin, int64_t end, float* row) const {
+    const Places ys = places_of(options, region[2], region[4], maps.rows, maps.height),
+                 xs = places_of(options, region[1], region[3], maps.columns, maps.width);
+    if (!is_mean) {
+      const Means terms = terms_of(maps.plane(region[0], 0), ys, xs);
+      for (int64_t c = begin; c < end; ++c)
+        largest_plane(maps.plane(region[0], c), terms, ys, xs, by_terms, maps.to, maps.target(r, c));
+      return;
+    }
+    const Means down = means_of(ys), across = means_of(xs);
+    if (channels_last)
+      return mean_channels(maps.plane(region[0], 0), maps.channels, down, across, maps.target(r, 0));
+    for (int64_t c = begin; c < end; ++c)
+      mean_plane(maps.plane(region[0], c), down, across, row, maps.target(r, c));
+  }
+};
 
 // data, rois, pooled_size, spatial_scale, sample_ratio, aligned, layout, mode -> the regions
 Value roi_align(Args args) {
   constexpr std::string_view kWhat = "vision.roi_align";
   const Tensor data = input(args, 0, kWhat), rois = input(args, 1, kWhat), result = args[8].as_tensor();
-  const AlignOptions options{static_cast<float>(args[3].as_float()), args[4].as_int(), args[5].as_bool()};
-  const bool channels_last = args[6].as_string() == "NHWC", is_mean = args[7].as_string() == "avg",
-             by_terms = args[7].as_string() == "max_of_terms";
-  const Maps maps(data, result, channels_last);
+  const bool channels_last = args[6].as_string() == "NHWC";
+  const std::string_view mode = args[7].as_string();
+  const Alignment align{{static_cast<float>(args[3].as_float()), args[4].as_int(), args[5].as_bool()},
+                        Maps(data, result, channels_last),
+                        channels_last,
+                        mode == "avg",
+                        mode == "max_of_terms"};
+  const Maps& maps = align.maps;
   require_images(rois, data.shape()[0], kWhat);
-  constexpr int64_t kChannels = 32, kWork = 1 << 15;  // per task
+  constexpr int64_t kChannels = 64, kWork = 1 << 15;  // of a task
   const int64_t block = channels_last ? std::max<int64_t>(maps.channels, 1) : kChannels,
-                num_blocks = (maps.channels + block - 1) / block;
-  const int64_t work = std::max<int64_t>(1, 16 * block * maps.rows * maps.columns);
-  parallel_for(
-      rois.shape()[0] * num_blocks, std::max<int64_t>(1, kWork / work), [&](int64_t begin, int64_t end) {
-        std::vector<float> row(static_cast<size_t>(maps.width));
-        for (int64_t task = begin; task < end; ++task) {
-          const int64_t r = task / num_blocks, c = task % num_blocks * block,
-                        last = std::min(c + block, maps.channels);
-          const float* region = rois.data_as<float>() + 5 * r;
-          const Places ys = places_of(options, region[2], region[4], maps.rows, maps.height),
-                       xs = places_of(options, region[1], region[3], maps.columns, maps.width);
-          const Means down = means_of(ys), across = means_of(xs);
-          if (is_mean && channels_last) {
-            mean_channels(maps.plane(region[0], 0), maps.channels, down, across, maps.target(r, 0));
-            continue;
-          }
-          for (int64_t channel = c; channel < last; ++channel) {
-            const Plane plane = maps.plane(region[0], channel);
-            float* out = maps.target(r, channel);
-            if (is_mean) {
-              mean_plane(plane, down, across, row.data(), out);
-              continue;
-            }
-            for (int64_t y = 0; y < maps.rows; ++y) {
-              for (int64_t x = 0; x < maps.columns; ++x)
-                out[y * maps.to.row + x * maps.to.column] = largest_sample(plane, ys, xs, y, x, by_terms);
-            }
-          }
-        }
-      });
+                num_blocks = (maps.channels + block - 1) / block,
+                work = std::max<int64_t>(1, 16 * block * maps.rows * maps.columns);
+  parallel_for(rois.shape()[0] * num_blocks, std::max<int64_t>(1, kWork / work),
+               [&](int64_t begin, int64_t end) {
+                 std::vector<float> row(static_cast<size_t>(maps.width));
+                 for (int64_t task = begin; task < end; ++task) {
+                   const int64_t r = task / num_blocks, c = task % num_blocks * block;
+                   align.channels_of(rois.data_as<float>() + 5 * r, r, c, std::min(c + block, maps.channels),
+                                     row.data());
+                 }
+               });
   return {};
 }
 

@@ -1,5 +1,7 @@
 #include "tilewright/te/topi/image.h"
 
+#include <cstdint>
+
 #include "tilewright/te/topi/resize.h"
 
 namespace tilewright::topi {
@@ -54,13 +56,15 @@ class GridSampling {
     }
     return tir::min(tir::max(result, number(0.0)), last);
   }
+  PrimExpr inside(const PrimExpr& place, size_t n) const {
+    return tir::logical_and(number(0.0) <= place, place <= extent(n) - number(1.0));
+  }
   // The element at float indices, zero outside.
   PrimExpr element(const std::vector<Var>& i, const std::vector<PrimExpr>& places) const {
     std::vector<PrimExpr> at{i[0], i[1]};
     PrimExpr inside = bool_imm(true);
     for (size_t n = 0; n < places.size(); ++n) {
-      const PrimExpr last = extent(n) - number(1.0);
-      inside = tir::logical_and(inside, tir::logical_and(number(0.0) <= places[n], places[n] <= last));
+      inside = tir::logical_and(inside, this->inside(places[n], n));
       const PrimExpr& length = x_.shape()[2 + n];
       at.push_back(clamped(tir::cast(length->dtype, places[n]), length));
     }
@@ -98,7 +102,65 @@ class GridSampling {
 
 }  // namespace
 
+namespace {
+// Bilinear samples of pictures: where the four elements around a place lie, and what they weigh, is computed once for
+// all channels.
+Tensor bilinear_pictures(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
+  const GridSampling sampling(x, grid, options);
+  const PrimExpr &height = x.shape()[2], &width = x.shape()[3];
+  const Shape corners{x.shape()[0], imm(4, kInt64), grid.shape()[2], grid.shape()[3]};
+  // of corner i[1] in one dimension: its position, and its weight
+  const auto along = [&](const std::vector<Var>& i, size_t n) {
+    const PrimExpr place =
+        sampling.bounded(sampling.place(grid.at({i[0], imm(n == 0 ? 1 : 0, kInt64), i[2], i[3]}), n), n);
+    const PrimExpr side = n == 0 ? floordiv(i[1], 2) : floormod(i[1], 2);
+    const PrimExpr is_first = tir::equal(side, imm(0, kInt64)), first = floor_of(place),
+                   after = place - first;
+    return std::pair{first + real(side, sampling.dtype()),
+                     select(is_first, sampling.number(1.0) - after, after)};
+  };
+  const Tensor offsets =
+      te::compute(corners,
+                  [&](const std::vector<Var>& i) {
+                    const PrimExpr row = clamped(tir::cast(height->dtype, along(i, 0).first), height),
+                                   column = clamped(tir::cast(width->dtype, along(i, 1).first), width);
+                    const PrimExpr inside = tir::logical_and(sampling.inside(along(i, 0).first, 0),
+                                                             sampling.inside(along(i, 1).first, 1));
+                    // -1: outside
+                    return tir::cast(kInt32, select(inside, row * width + column, imm(-1, kInt64)));
+                  },
+                  {.name = "T_offsets"});
+  const Tensor weights =
+      te::compute(corners, [&](const std::vector<Var>& i) { return along(i, 0).second * along(i, 1).second; },
+                  {.name = "T_weights"});
+  return te::compute({x.shape()[0], x.shape()[1], grid.shape()[2], grid.shape()[3]},
+                     [&](const std::vector<Var>& i) {
+                       PrimExpr sum;
+                       for (int64_t k = 0; k < 4; ++k) {
+                         const PrimExpr offset = offsets.at({i[0], imm(k, kInt64), i[2], i[3]}),
+                                        weight = weights.at({i[0], imm(k, kInt64), i[2], i[3]}),
+                                        none = imm(0, kInt32);
+                         const PrimExpr at = tir::cast(kInt64, tir::max(offset, none));
+                         const PrimExpr value = real(
+                             x.at({i[0], i[1], floordiv(at, width), floormod(at, width)}), sampling.dtype());
+                         const PrimExpr term = select(offset < none, sampling.number(0.0), value) * weight;
+                         sum = sum ? sum + term : term;
+                       }
+                       return tir::cast(x.dtype(), sum);
+                     },
+                     {.name = "T_grid_sample"});
+}
+
+// True if the elements of a picture are numbered by int32.
+bool has_small_planes(const Tensor& x) {
+  int64_t height = 0, width = 0;
+  return x.ndim() == 4 && as_const_int(x.shape()[2], &height) && as_const_int(x.shape()[3], &width) &&
+         width > 0 && height <= INT32_MAX / width;
+}
+}  // namespace
+
 Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
+  if (options.method == "bilinear" && has_small_planes(x)) return bilinear_pictures(x, grid, options);
   const GridSampling sampling(x, grid, options);
   const size_t count = sampling.num_spatial();
   Shape shape{x.shape()[0], x.shape()[1]};
