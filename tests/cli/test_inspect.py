@@ -166,13 +166,13 @@ outputs
 constants
   0 tensors, 0 B
 operators
-     6 NonZero
+     6 Nothing
      2 Relu
      1 Reshape
      1 Sigmoid
      1 com.mine::Fast
 cannot be imported
-  NonZero (a, b, c, d, ... 6 nodes): the operator cannot be imported
+  Nothing (a, b, c, d, ... 6 nodes): the operator cannot be imported
   com.mine::Fast (fast): the operator cannot be imported
   Relu (wrong): 2 inputs, expected 1
   Reshape (reshape): REASON
@@ -185,7 +185,7 @@ def unsupported(save_model):
     """A model with operators that are missing or wrong, and a shape that only its input says."""
     from onnx import TensorProto, helper
 
-    nodes = [helper.make_node("NonZero", ["x"], [name]) for name in "abcdef"]
+    nodes = [helper.make_node("Nothing", ["x"], [name]) for name in "abcdef"]
     nodes += [
         helper.make_node("Fast", ["x"], ["g"], name="fast", domain="com.mine"),
         helper.make_node("Relu", ["x", "x"], ["h"], name="wrong"),
@@ -210,7 +210,7 @@ def test_summary_of_what_cannot_be_imported(command, unsupported):
 
 def test_summary_of_what_cannot_be_imported_as_json(command, unsupported):
     found = json.loads(command("inspect", unsupported, "--json").out)
-    assert found["operators"]["NonZero"] == 6
+    assert found["operators"]["Nothing"] == 6
     assert found["nodes_that_need_these"] == 1
     assert found["cannot_be_imported"][1] == {
         "operator": "com.mine::Fast",

@@ -273,7 +273,27 @@ REFUSED = [
         "image.grid_sample",
         [f(1, 2, 5, 7), f(1, 3, 5, 7)],
         {},
-        "grid is [1, 3, 5, 7], expected [1, 2, height, width] for data [1, 2, 5, 7]",
+        "grid is [1, 3, 5, 7], expected [1, 2, ...] for data [1, 2, 5, 7]",
+    ),
+    (
+        "image.grid_sample",
+        [f(1, 2, 0, 7), f(1, 2, 5, 7)],
+        {},
+        "dimension 2 of data [1, 2, 0, 7] has no elements for indices [1, 2, 5, 7]",
+    ),
+    ("det", [f(7)], {}, "x is float32[7], expected matrices"),
+    ("det", [f(2, 5, 7)], {}, "x is [2, 5, 7], expected square matrices"),
+    (
+        "vision.select_boxes",
+        [BOXES, f(1, 2, 5), i(), f(), f()],
+        {},
+        "boxes is [1, 127, 4], but scores is [1, 2, 5]",
+    ),
+    (
+        "vision.select_boxes",
+        [BOXES, f(1, 2, 127), f(), f(), f()],
+        {},
+        "most_per_class is float32[], expected int64",
     ),
     ("image.affine_grid", [f(1, 3, 3), (5, 7)], {}, "data is [1, 3, 3], expected [batch, 2, 3]"),
     (
@@ -350,7 +370,7 @@ REFUSED = [
         "vision.roi_align",
         [MAPS, f(3, 5)],
         {"pooled_size": [2], "mode": "x"},
-        'mode is "x", expected "avg" or "max"',
+        'mode is "x", expected "avg", "max" or "max_of_terms"',
     ),
     (
         "vision.multibox_transform_loc",

@@ -45,3 +45,13 @@ def test_affine_grid_of_a_volume(is_aligned):
     theta = some(2, 3, 4)
     wanted = F.affine_grid(t(theta), [2, 1, 3, 5, 7], align_corners=is_aligned).permute(0, 4, 1, 2, 3).numpy()
     check_op("image.affine_grid", [theta, (3, 5, 7)], {"align_corners": is_aligned}, wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["bilinear", "nearest"])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+def test_grid_sample_of_a_volume(method, padding):
+    x, grid = some(2, 3, 4, 5, 7), RNG.uniform(-1.7, 1.7, (2, 3, 2, 3, 5)).astype("float32")
+    for align in [True, False]:
+        wanted = F.grid_sample(t(x), t(grid).permute(0, 2, 3, 4, 1), method, padding, align).numpy()
+        attrs = {"method": method, "layout": "NCDHW", "padding_mode": padding, "align_corners": align}
+        check_op("image.grid_sample", [x, grid], attrs, wanted, rtol=1e-3, atol=1e-4)

@@ -93,6 +93,9 @@ class Importer {
   /// `value`, computed now if all inputs of the current node are constants, else bound to a variable.
   Expr bound(const Expr& value);
   Expr reshaped(const Node& node, const Expr& value, const relax::Shape& shape);
+  /// `value`, a tensor whose shape only the call knows, as one of `shape`, so that following operators know its
+  /// extents.  Those that are null become new open dimensions, which are read from the tensor when the model runs.
+  Expr with_shape(const Expr& value, relax::Shape shape);
   /// Requires `condition`, a bool of extents, for `node`; see relax::Requirements::holds.
   template <class... Args>
   void require(const Node& node, const ir::PrimExpr& condition, relax::RequirementText<Args...> text,

@@ -60,6 +60,11 @@ ir::PrimExpr same_total(const ir::PrimExpr& extent, int64_t stride, int64_t cove
       tir::max(tir::operator+(missing, relax::extent_imm(covered - stride)), relax::extent_imm(0)));
 }
 
+// The part of `total` that comes before; an odd element is among it with SAME_LOWER.
+ir::PrimExpr half_before(const ir::PrimExpr& total, bool is_lower) {
+  return arith::simplify(tir::floordiv(is_lower ? tir::operator+(total, int64_t{1}) : total, int64_t{2}));
+}
+
 // All paddings before, then all after: [top, left, bottom, right].  Nullopt if they depend on symbolic
 // extents.
 std::optional<std::vector<int64_t>> fixed_padding(const Node& node, const relax::Shape& data,
@@ -77,6 +82,17 @@ std::optional<std::vector<int64_t>> fixed_padding(const Node& node, const relax:
 }
 
 }  // namespace
+
+relax::Shape padding_before(const Node& node, const relax::Shape& data, const Window& window) {
+  relax::Shape before;
+  const auto fixed = fixed_padding(node, data, window);
+  for (size_t axis = 0; axis < window.num_spatial(); ++axis)
+    before.push_back(fixed
+                         ? relax::extent_imm((*fixed)[axis])
+                         : half_before(same_total(data[axis + 2], window.strides[axis], window.covered(axis)),
+                                       auto_pad_of(node) == "SAME_LOWER"));
+  return before;
+}
 
 // Pads by the maximum that may be needed, then takes a slice.
 Expr with_open_padding(Importer& importer, const Node& node, const Expr& data, const OpenPadding& open,
@@ -109,9 +125,7 @@ Padded padded(Importer& importer, const Node& node, const Expr& data, const Wind
   for (size_t axis = 0; axis < window.num_spatial(); ++axis) {
     const int64_t stride = window.strides[axis], covered = window.covered(axis);
     const int64_t beyond = std::max<int64_t>(covered - stride, 0);
-    const ir::PrimExpr total = same_total(shape[axis + 2], stride, covered);
-    open.before.push_back(
-        arith::simplify(tir::floordiv(is_lower ? tir::operator+(total, int64_t{1}) : total, int64_t{2})));
+    open.before.push_back(half_before(same_total(shape[axis + 2], stride, covered), is_lower));
     open.most_before.push_back(is_lower ? covered / 2 : (covered - 1) / 2);
     open.most_after.push_back(stride - 1 + beyond);
     const ir::PrimExpr outputs = tir::floordiv(tir::operator+(shape[axis + 2], stride - 1), stride);

@@ -33,6 +33,9 @@ struct Padded {
 /// with `fill`.
 Padded padded(Importer& importer, const Node& node, const Expr& data, const Window& window, double fill);
 
+/// The elements that this padding adds before the first one of each spatial dimension of `data`.
+relax::Shape padding_before(const Node& node, const relax::Shape& data, const Window& window);
+
 /// Pads `data` with `fill`, or crops it: `before` elements are added before, and the result has `size`
 /// elements, in each spatial dimension.  At most `most_before` elements are needed before, and `most_after`
 /// after.

@@ -314,6 +314,15 @@ Expr Importer::with_short_extents(Expr value) {
   return value;
 }
 
+Expr Importer::with_shape(const Expr& value, relax::Shape shape) {
+  for (ir::PrimExpr& extent : shape) {
+    if (extent) continue;
+    extent = new_size();
+    facts.require(tir::operator<=(relax::extent_imm(0), extent));
+  }
+  return builder.emit_match_cast(value, relax::tensor_type(std::move(shape), relax::dtype_of(value)));
+}
+
 void Importer::define(const std::string& name, Expr value) {
   scopes_.define(name, with_short_extents(std::move(value)));
 }

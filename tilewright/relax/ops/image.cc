@@ -12,23 +12,27 @@ struct GridAttrs {
   bool align_corners = false;
   static constexpr auto fields() {
     return std::tuple{
-        field<&GridAttrs::method>("method", "\"bilinear\", \"nearest\" or \"bicubic\""),
-        field<&GridAttrs::layout>("layout", "\"NCHW\""),
+        field<&GridAttrs::method>("method", "\"bilinear\", \"nearest\" or \"bicubic\", of volumes alike"),
+        field<&GridAttrs::layout>("layout", "\"NCHW\" or, for volumes, \"NCDHW\""),
         field<&GridAttrs::padding_mode>("padding_mode", "\"zeros\", \"border\" or \"reflection\""),
         field<&GridAttrs::align_corners>("align_corners", "whether -1 and 1 are centres of corner elements")};
   }
 };
 Type infer_grid_sample(const Call& call, const GridAttrs& attrs, Requirements& require) {
-  for (size_t n = 0; n < 2; ++n) require_ndim(call, n, 4);
+  require_one_of(call, "layout", attrs.layout, {"NCHW", "NCDHW"});
+  const int64_t count = attrs.layout == "NCHW" ? 2 : 3;
+  for (size_t n = 0; n < 2; ++n) require_ndim(call, n, 2 + count);
   const TensorTypeNode *x = tensor_arg(call, 0), *grid = tensor_arg(call, 1);
   require_one_of(call, "method", attrs.method, {"bilinear", "nearest", "bicubic"});
-  require_one_of(call, "layout", attrs.layout, {"NCHW"});
   require_one_of(call, "padding_mode", attrs.padding_mode, {"zeros", "border", "reflection"});
   const Shape *shape = known_shape(x), *places = known_shape(grid);
-  if (!shape || !places) return tensor_type_of_ndim(4, x->dtype);
-  require.equal(Shape{(*places)[0], (*places)[1]}, Shape{(*shape)[0], extent_imm(2)},
-                "grid is {}, expected [{}, 2, height, width] for data {}", *places, (*shape)[0], *shape);
-  return tensor_type({(*shape)[0], (*shape)[1], (*places)[2], (*places)[3]}, x->dtype);
+  if (!shape || !places) return tensor_type_of_ndim(2 + count, x->dtype);
+  require.equal(Shape{(*places)[0], (*places)[1]}, Shape{(*shape)[0], extent_imm(count)},
+                "grid is {}, expected [{}, {}, ...] for data {}", *places, (*shape)[0], count, *shape);
+  Shape result{(*shape)[0], (*shape)[1]};
+  result.insert(result.end(), places->begin() + 2, places->end());
+  for (size_t n = 2; n < shape->size(); ++n) require_elements(call, 0, *shape, n, result, require);
+  return tensor_type(std::move(result), x->dtype);
 }
 te::Tensor lower_grid_sample(const LowerInput& in, const GridAttrs& attrs) {
   return topi::grid_sample(in[0], in[1], {attrs.method, attrs.padding_mode, attrs.align_corners});
@@ -64,9 +68,9 @@ te::Tensor lower_affine_grid(const LowerInput& in, const AffineAttrs& attrs) {
 }
 
 constexpr OpInfo kOps[] = {
-    op<infer_grid_sample, lower_grid_sample, GridAttrs>("relax.image.grid_sample", "data, grid",
-                                                        "Samples an image at the coordinates of a grid.",
-                                                        FusePattern::kInjective),
+    op<infer_grid_sample, lower_grid_sample, GridAttrs>(
+        "relax.image.grid_sample", "data, grid", "Samples an image or volume at the coordinates of a grid.",
+        FusePattern::kInjective),
     op<infer_affine_grid, lower_affine_grid, AffineAttrs>("relax.image.affine_grid", "data, size",
                                                           "The grid of an affine map of an image or volume.",
                                                           FusePattern::kInjective),

@@ -48,6 +48,34 @@ Type infer_all_class(const Call& call, const AllClassAttrs& attrs, Requirements&
   return tuple_type({tensor_type({num_elements(*scores), extent_imm(3)}, kInt64), count});
 }
 
+struct SelectAttrs {
+  bool center_point_box = false;
+  static constexpr auto fields() {
+    return std::tuple{field<&SelectAttrs::center_point_box>(
+        "center_point_box", "boxes are (x, y, width, height) of their centers, else two opposite corners")};
+  }
+};
+void require_scalar(const Call& call, size_t n, DataType dtype) {
+  require_ndim(call, n, 0);
+  const TensorTypeNode* type = tensor_arg(call, n);
+  if (!type->dtype.is_void() && type->dtype != dtype)
+    fail(call, "{} is {}, expected {}", arg_name(call, n), short_text(type), dtype.str());
+}
+Type infer_select_boxes(const Call& call, const SelectAttrs&, Requirements& require) {
+  for (size_t n = 0; n < 2; ++n) {
+    require_ndim(call, n, 3);
+    require_float32(call, n);
+  }
+  require_extent(call, 0, 2, 4, require);
+  require_scalar(call, 2, kInt64);
+  for (size_t n = 3; n < call->args.size(); ++n) require_scalar(call, n, kFloat32);
+  const Shape *boxes = known_shape(tensor_arg(call, 0)), *scores = known_shape(tensor_arg(call, 1));
+  if (boxes && scores)
+    require.equal(Shape{(*boxes)[0], (*boxes)[1]}, Shape{(*scores)[0], (*scores)[2]},
+                  "boxes is {}, but scores is {}", *boxes, *scores);
+  return tensor_type_of_ndim(2, kInt64);
+}
+
 struct CountAttrs {
   double score_threshold = 0;
   int64_t id_index = 0, score_index = 1;
@@ -170,15 +198,17 @@ struct AlignAttrs {
                                 "samples per bin in each dimension; not positive: one per element"),
         field<&A::aligned>("aligned", "whether coordinates refer to centres of elements, half a step less"),
         field<&A::layout>("layout", "\"NCHW\" or \"NHWC\""),
-        field<&A::mode>("mode", "\"avg\" or \"max\" of the samples")};
+        field<&A::mode>("mode",
+                        "\"avg\" or \"max\" of the samples, or \"max_of_terms\": the largest of the four "
+                        "elements around a sample times their weights, as ONNX")};
   }
 };
 Type infer_align(const Call& call, const AlignAttrs& attrs, Requirements& require) {
   constexpr int64_t kMostSamples = 1024;  // per bin and dimension; more would take forever
   if (attrs.sample_ratio > kMostSamples)
     fail(call, "sample_ratio is {}, expected at most {}", attrs.sample_ratio, kMostSamples);
-  if (attrs.mode != "avg" && attrs.mode != "max")
-    fail(call, "mode is \"{}\", expected \"avg\" or \"max\"", attrs.mode);
+  if (attrs.mode != "avg" && attrs.mode != "max" && attrs.mode != "max_of_terms")
+    fail(call, "mode is \"{}\", expected \"avg\", \"max\" or \"max_of_terms\"", attrs.mode);
   return infer_regions(call, attrs.pooled_size, attrs.layout, require);
 }
 
@@ -258,6 +288,10 @@ constexpr OpInfo kOps[] = {
         "relax.vision.all_class_non_max_suppression", "boxes, scores",
         "(batch, class, box) of the boxes that overlap no better one of their class, and their number.",
         "tilewright.all_class_non_max_suppression"),
+    runtime_op<infer_select_boxes, SelectAttrs>(
+        "relax.vision.select_boxes", "boxes, scores, most_per_class, iou_threshold, score_threshold?",
+        "(batch, class, box) of the boxes that overlap no better one of their class, [count, 3].",
+        "tilewright.select_boxes"),
     runtime_op<infer_valid_counts, CountAttrs>(
         "relax.vision.get_valid_counts", "data",
         "The number of boxes above a score, these boxes first, their positions.",

@@ -2,11 +2,13 @@
 // (NonMaxSuppression 11)
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
 #include "tilewright/runtime/builtin/builtin.h"
 #include "tilewright/runtime/builtin/elements.h"
+#include "tilewright/runtime/builtin/selection.h"
 
 namespace tilewright::runtime::builtin {
 namespace {
@@ -36,6 +38,111 @@ void require_float32(const Tensor& tensor, std::string_view what) {
         .help("cast it to float32 before, e.g. R.astype(x, \"float32\")");
 }
 
+// ---- all classes of a batch
+
+struct SelectOptions {
+  int64_t most;  // per class
+  float max_overlap;
+  float least_score;  // only higher scores count
+  bool has_least_score = true, is_centered = false;
+};
+
+// Boxes side by side, padded to whole blocks with boxes that overlap nothing.
+class KeptBoxes {
+ public:
+  size_t size() const { return size_; }
+  void add(const Box& box) {
+    if (size_ % kBlock == 0) blocks_.emplace_back();
+    Block& block = blocks_.back();
+    const size_t n = size_++ % kBlock;
+    block.low_x[n] = box.low_x, block.low_y[n] = box.low_y;
+    block.high_x[n] = box.high_x, block.high_y[n] = box.high_y;
+    block.area[n] = box.area();
+  }
+  /// True if a box overlaps `box` by more than `most`; the quotient is that of overlap().
+  bool covers(const Box& box, float most) const {
+    const float area = box.area();
+    for (const Block& block : blocks_) {
+      bool is_covered = false;
+      for (size_t n = 0; n < kBlock; ++n) {
+        const float width = std::min(block.high_x[n], box.high_x) - std::max(block.low_x[n], box.low_x),
+                    height = std::min(block.high_y[n], box.high_y) - std::max(block.low_y[n], box.low_y);
+        const float both = width * height, either = block.area[n] + area - both;
+        is_covered |= (width > 0) & (height > 0) & (either > 0) & (both / either > most);
+      }
+      if (is_covered) return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr size_t kBlock = 16;
+  struct Block {
+    float low_x[kBlock] = {}, low_y[kBlock] = {}, high_x[kBlock] = {}, high_y[kBlock] = {}, area[kBlock] = {};
+  };
+  std::vector<Block> blocks_;
+  size_t size_ = 0;
+};
+
+Box centered_box(const float* box) {
+  const float half_width = box[2] / 2, half_height = box[3] / 2;
+  return {box[0] - half_width, box[1] - half_height, box[0] + half_width, box[1] + half_height};
+}
+
+// The boxes of a class that count, best first, as ranks: the order of the score, then the position.  A score that is
+// NaN is the lowest.  They are sorted as far as they are asked for: most classes reach their limit soon.
+class Ranking {
+ public:
+  Ranking(const float* score, int64_t num_boxes, const SelectOptions& options)
+      : ranks_(static_cast<size_t>(num_boxes)) {
+    size_t count = 0;
+    for (int64_t n = 0; n < num_boxes; ++n) {
+      const float known = score[n] != score[n] ? -std::numeric_limits<float>::infinity() : score[n];
+      ranks_[count] = rank_of(known, static_cast<uint32_t>(n));
+      count += static_cast<size_t>(!options.has_least_score || score[n] > options.least_score);
+    }
+    ranks_.resize(count);
+  }
+  /// Sets *box to the next best; false if there is none.
+  bool next(int64_t* box) {
+    if (next_ == ranks_.size()) return false;
+    if (next_ == num_sorted_) sort_more();
+    *box = position_of(ranks_[next_++]);
+    return true;
+  }
+
+ private:
+  void sort_more() {
+    constexpr size_t kLeast = 256;
+    const auto at = [&](size_t n) { return ranks_.begin() + static_cast<std::ptrdiff_t>(n); };
+    const size_t end = std::min(ranks_.size(), 2 * num_sorted_ + kLeast);
+    if (end < ranks_.size()) std::nth_element(at(num_sorted_), at(end), ranks_.end());
+    std::sort(at(num_sorted_), at(end));
+    num_sorted_ = end;
+  }
+  std::vector<uint64_t> ranks_;
+  size_t num_sorted_ = 0, next_ = 0;
+};
+
+// Calls visit(batch, class, box) with the boxes that are selected.
+template <class Visit>
+void select(const Tensor& boxes, const Tensor& scores, const SelectOptions& options, const Visit& visit) {
+  const int64_t num_classes = scores.shape()[1], num_boxes = scores.shape()[2];
+  if (options.most <= 0) return;
+  for (int64_t line = 0; line < scores.shape()[0] * num_classes; ++line) {
+    const float* corners = boxes.data_as<float>() + line / num_classes * num_boxes * 4;
+    KeptBoxes kept;
+    Ranking ranking(scores.data_as<float>() + line * num_boxes, num_boxes, options);
+    for (int64_t n = 0; ranking.next(&n);) {
+      const Box box = options.is_centered ? centered_box(corners + 4 * n) : box_of(corners + 4 * n);
+      if (kept.covers(box, options.max_overlap)) continue;
+      kept.add(box);
+      visit(line / num_classes, line % num_classes, n);
+      if (static_cast<int64_t>(kept.size()) >= options.most) break;
+    }
+  }
+}
+
 // boxes [batch, n, 4], scores [batch, classes, n], max_output_boxes_per_class, iou_threshold,
 // score_threshold, output_format
 //   -> [batch * classes * n, 3] of (batch, class, box), the selected ones first, and their count [1]
@@ -44,34 +151,36 @@ Value all_class_non_max_suppression(Args args) {
   const Tensor boxes = input(args, 0, kWhat), scores = input(args, 1, kWhat);
   require_float32(boxes, kWhat);
   require_float32(scores, kWhat);
-  const int64_t most = args[2].as_int();
-  const auto max_overlap = static_cast<float>(args[3].as_float()),
-             least_score = static_cast<float>(args[4].as_float());
+  const SelectOptions options{args[2].as_int(), static_cast<float>(args[3].as_float()),
+                              static_cast<float>(args[4].as_float())};
   const Tensor chosen = args[6].as_tensor(), count = args[7].as_tensor();
-  const int64_t num_batches = scores.shape()[0], num_classes = scores.shape()[1],
-                num_boxes = scores.shape()[2];
   int64_t* rows = chosen.data_as<int64_t>();
   std::fill_n(rows, chosen.num_elements(), int64_t{0});
   int64_t total = 0;
-  for (int64_t line = 0; line < num_batches * num_classes; ++line) {
-    const float* score = scores.data_as<float>() + line * num_boxes;
-    const float* corners = boxes.data_as<float>() + line / num_classes * num_boxes * 4;
-    const std::vector<int64_t> order =
-        sorted_positions(num_boxes, [&](int64_t a, int64_t b) { return score[a] > score[b]; });
-    std::vector<Box> kept;
-    for (int64_t n : order) {
-      if (static_cast<int64_t>(kept.size()) >= most || !(score[n] > least_score)) break;
-      const Box box = box_of(corners + 4 * n);
-      if (std::any_of(kept.begin(), kept.end(),
-                      [&](const Box& better) { return overlap(better, box) > max_overlap; }))
-        continue;
-      kept.push_back(box);
-      int64_t* row = rows + 3 * total++;
-      row[0] = line / num_classes, row[1] = line % num_classes, row[2] = n;
-    }
-  }
+  select(boxes, scores, options, [&](int64_t batch, int64_t group, int64_t box) {
+    int64_t* row = rows + 3 * total++;
+    row[0] = batch, row[1] = group, row[2] = box;
+  });
   count.data_as<int64_t>()[0] = total;
   return {};
+}
+
+// boxes [batch, n, 4], scores [batch, classes, n], most_per_class [], iou_threshold [], score_threshold [] (may be left
+// out), center_point_box -> [count, 3] of (batch, class, box)
+Value select_boxes(Args args) {
+  constexpr std::string_view kWhat = "vision.select_boxes";
+  const Tensor boxes = input(args, 0, kWhat), scores = input(args, 1, kWhat), most = input(args, 2, kWhat),
+               max_overlap = input(args, 3, kWhat);
+  require_float32(boxes, kWhat);
+  require_float32(scores, kWhat);
+  SelectOptions options{*most.data_as<int64_t>(), *max_overlap.data_as<float>(), 0, args.size() > 5};
+  if (options.has_least_score) options.least_score = *input(args, 4, kWhat).data_as<float>();
+  options.is_centered = args.back().as_bool();
+  std::vector<int64_t> rows;
+  select(boxes, scores, options,
+         [&](int64_t batch, int64_t group, int64_t box) { rows.insert(rows.end(), {batch, group, box}); });
+  return Tensor::copy_of(rows.data(), rows.size() * sizeof(int64_t),
+                         Shape{static_cast<int64_t>(rows.size()) / 3, 3}, DataType::int_(64));
 }
 
 // data [batch, n, width], score_threshold, id_index, score_index
@@ -228,6 +337,7 @@ Value non_max_suppression(Args args) {
 }
 
 constexpr Entry kEntries[] = {{"tilewright.all_class_non_max_suppression", all_class_non_max_suppression, 8},
+                              {"tilewright.select_boxes", select_boxes, 5},
                               {"tilewright.get_valid_counts", get_valid_counts, 7},
                               {"tilewright.non_max_suppression", non_max_suppression, 15}};
 

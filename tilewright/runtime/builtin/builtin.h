@@ -24,5 +24,7 @@ std::span<const Entry> box_entries();
 std::span<const Entry> region_entries();
 std::span<const Entry> describe_entries();
 std::span<const Entry> list_entries();
+std::span<const Entry> random_entries();
+std::span<const Entry> determinant_entries();
 
 }  // namespace tilewright::runtime::builtin

@@ -76,6 +76,19 @@ void advance(Shape* position, ShapeView shape) {
   }
 }
 
+// Replaces elements of a list.
+template <class Word>
+void replace_in_list(const Tensor& result, const Tensor& indices, const Tensor& updates,
+                     std::string_view what) {
+  Word* target = result.data_as<Word>();
+  const Word* values = updates.data_as<Word>();
+  const int64_t extent = result.num_elements();
+  with_number_type(indices.dtype(), what, [&]<class I>(I) {
+    for (int64_t n = 0; n < indices.num_elements(); ++n)
+      target[checked_index(static_cast<int64_t>(indices.data_as<I>()[n]), extent, what)] = values[n];
+  });
+}
+
 // data, indices, updates, axis, reduction, result
 Value scatter_elements(Args args) {
   constexpr std::string_view kWhat = "scatter_elements";
@@ -90,6 +103,15 @@ Value scatter_elements(Args args) {
     throw UserError("{}: indices {} and updates {} do not fit data {}", kWhat, type_str(indices),
                     type_str(updates), type_str(data));
   result.copy_from(data);
+  if (data.ndim() == 1 && args[4].as_string() == "update") {
+    const int64_t size = data.dtype().num_bytes();
+    const auto replace = size == 1   ? &replace_in_list<uint8_t>
+                         : size == 2 ? &replace_in_list<uint16_t>
+                         : size == 4 ? &replace_in_list<uint32_t>
+                                     : &replace_in_list<uint64_t>;
+    replace(result, indices, updates, kWhat);
+    return {};
+  }
   const Shape strides = row_major_strides(data.shape());
   with_number_type(data.dtype(), kWhat, [&]<class T>(T) {
     Combine<T> combine(result, args[4].as_string());

@@ -5,6 +5,7 @@
 
 #include "tilewright/runtime/builtin/builtin.h"
 #include "tilewright/runtime/builtin/elements.h"
+#include "tilewright/runtime/builtin/selection.h"
 #include "tilewright/support/count_text.h"
 
 namespace tilewright::runtime::builtin {
@@ -30,10 +31,27 @@ int compare(const T* data, const Lines& lines, int64_t a, int64_t b) {
   return 0;
 }
 
+// The positions of slices in ascending order; equal ones keep theirs.
+template <class T>
+std::vector<int64_t> ascending(const T* data, const Lines& lines) {
+  if (lines.count() != 1 || lines.extent > kMostPositions)
+    return sorted_positions(lines.extent,
+                            [&](int64_t a, int64_t b) { return compare(data, lines, a, b) < 0; });
+  // single elements: numbers in their order sort faster
+  using Key = std::make_unsigned_t<Ordered<T>>;
+  std::vector<std::pair<Key, uint32_t>> ranks(static_cast<size_t>(lines.extent));
+  for (size_t n = 0; n < ranks.size(); ++n)
+    ranks[n] = {static_cast<Key>(static_cast<Key>(in_order(data[n])) ^ (Key{1} << (8 * sizeof(Key) - 1))),
+                static_cast<uint32_t>(n)};
+  std::sort(ranks.begin(), ranks.end());
+  std::vector<int64_t> order(ranks.size());
+  for (size_t n = 0; n < ranks.size(); ++n) order[n] = ranks[n].second;
+  return order;
+}
+
 template <class T>
 Groups group(const T* data, const Lines& lines, bool sorted) {
-  const std::vector<int64_t> order =
-      sorted_positions(lines.extent, [&](int64_t a, int64_t b) { return compare(data, lines, a, b) < 0; });
+  const std::vector<int64_t> order = ascending(data, lines);
   Groups groups;
   groups.inverse.resize(order.size());
   for (size_t n = 0; n < order.size(); ++n) {
@@ -98,19 +116,32 @@ Value unique(Args args) {
 Value nonzero(Args args) {
   Tensor x = input(args, 0, "nonzero");
   if (x.ndim() == 0) x = x.reshape(Shape{1});
-  std::vector<int64_t> places;
+  const int64_t width = x.shape().back(), num_rows = width == 0 ? 0 : x.num_elements() / width;
+  Tensor result;
   with_number_type(x.dtype(), "nonzero", [&]<class T>(T) {
-    for (int64_t n = 0; n < x.num_elements(); ++n)
-      if (x.data_as<T>()[n] != 0) places.push_back(n);
+    const T* data = x.data_as<T>();
+    int64_t count = 0;
+    for (int64_t n = 0; n < x.num_elements(); ++n) count += data[n] != 0;
+    result = Tensor::empty(Shape{x.ndim(), count}, DataType::int_(64));
+    std::vector<int64_t> columns(static_cast<size_t>(width) + 1);  // of a row; the last is never used
+    Shape position(x.shape().begin(), x.shape().end() - 1);
+    std::fill(position.begin(), position.end(), 0);
+    int64_t* target = result.data_as<int64_t>();
+    for (int64_t row = 0; row < num_rows; ++row, data += width) {
+      int64_t found = 0;
+      for (int64_t n = 0; n < width; ++n) {
+        columns[static_cast<size_t>(found)] = n;
+        found += data[n] != 0;
+      }
+      for (size_t dim = 0; dim < position.size(); ++dim)
+        std::fill_n(target + static_cast<int64_t>(dim) * count, found, position[dim]);
+      target = std::copy_n(columns.begin(), found, target + (x.ndim() - 1) * count) - (x.ndim() - 1) * count;
+      for (size_t dim = position.size(); dim-- > 0;) {
+        if (++position[dim] < x.shape()[dim]) break;
+        position[dim] = 0;
+      }
+    }
   });
-  const Tensor result =
-      Tensor::empty(Shape{x.ndim(), static_cast<int64_t>(places.size())}, DataType::int_(64));
-  int64_t* target = result.data_as<int64_t>();
-  int64_t stride = x.num_elements();
-  for (int64_t extent : x.shape()) {
-    stride = extent ? stride / extent : 1;
-    for (int64_t place : places) *target++ = place / std::max<int64_t>(stride, 1) % extent;
-  }
   return result;
 }
 

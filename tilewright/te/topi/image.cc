@@ -1,103 +1,222 @@
 #include "tilewright/te/topi/image.h"
 
+#include <cstdint>
+
 #include "tilewright/te/topi/resize.h"
 
 namespace tilewright::topi {
 using namespace tir;
 namespace {
 
-// A literal of the dtype that coordinates are computed in: float32, as in the frameworks.
-PrimExpr real(double value) { return make_const(kFloat32, value); }
-PrimExpr real(const PrimExpr& value) { return tir::cast(kFloat32, value); }
-PrimExpr floor_of(const PrimExpr& value) { return call(kFloat32, "floor", {value}); }
-PrimExpr absolute(const PrimExpr& value) { return call(kFloat32, "abs", {value}); }
+constexpr DataType kFloat64 = DataType::float_(64);
+
+// Literals and values of the dtype that coordinates are computed in.
+PrimExpr real(double value, DataType dtype = kFloat32) { return make_const(dtype, value); }
+PrimExpr real(const PrimExpr& value, DataType dtype = kFloat32) { return tir::cast(dtype, value); }
+PrimExpr floor_of(const PrimExpr& value) { return call(value->dtype, "floor", {value}); }
+PrimExpr absolute(const PrimExpr& value) { return call(value->dtype, "abs", {value}); }
 
 // A coordinate reflected at `low` and `high` until it lies between them.
 PrimExpr reflected(const PrimExpr& place, const PrimExpr& low, const PrimExpr& high) {
-  const PrimExpr span = tir::max(high - low, real(1e-6));
+  const DataType dtype = place->dtype;
+  const PrimExpr span = tir::max(high - low, real(1e-6, dtype));
   const PrimExpr distance = absolute(place - low);
   const PrimExpr turns = floor_of(div(distance, span));
   const PrimExpr rest = distance - turns * span;
-  const PrimExpr is_even = tir::equal(turns - floor_of(turns * real(0.5)) * real(2.0), real(0.0));
+  const PrimExpr is_even =
+      tir::equal(turns - floor_of(turns * real(0.5, dtype)) * real(2.0, dtype), real(0.0, dtype));
   return select(is_even, low + rest, high - rest);
 }
 
+// Coordinates are float32, as in the frameworks, or float64 if elements or the grid are.
 class GridSampling {
  public:
-  GridSampling(const Tensor& x, const GridSampleOptions& options) : x_(x), options_(options) {}
+  GridSampling(const Tensor& x, const Tensor& grid, const GridSampleOptions& options)
+      : x_(x),
+        options_(options),
+        dtype_(x.dtype() == kFloat64 || grid.dtype() == kFloat64 ? kFloat64 : kFloat32) {}
 
-  PrimExpr place(const PrimExpr& position, const PrimExpr& extent) const {
-    const PrimExpr length = real(extent);
-    return options_.align_corners ? (position + real(1.0)) * (length - real(1.0)) * real(0.5)
-                                  : ((position + real(1.0)) * length - real(1.0)) * real(0.5);
+  size_t num_spatial() const { return x_.ndim() - 2; }
+  DataType dtype() const { return dtype_; }
+  PrimExpr number(double value) const { return real(value, dtype_); }
+  PrimExpr extent(size_t n) const { return real(x_.shape()[2 + n], dtype_); }
+
+  PrimExpr place(const PrimExpr& position, size_t n) const {
+    const PrimExpr from_start = real(position, dtype_) + number(1.0);
+    return options_.align_corners ? from_start * (extent(n) - number(1.0)) * number(0.5)
+                                  : (from_start * extent(n) - number(1.0)) * number(0.5);
   }
-  PrimExpr bounded(const PrimExpr& place, const PrimExpr& extent) const {
+  PrimExpr bounded(const PrimExpr& place, size_t n) const {
     if (options_.padding == "zeros") return place;
-    const PrimExpr last = real(extent) - real(1.0);
+    const PrimExpr last = extent(n) - number(1.0);
     PrimExpr result = place;
-    if (options_.padding == "reflection")
-      result = options_.align_corners ? reflected(place, real(0.0), last)
-                                      : reflected(place, real(-0.5), last + real(0.5));
-    return tir::min(tir::max(result, real(0.0)), last);
+    if (options_.padding == "reflection") {
+      const double edge = options_.align_corners ? 0.0 : 0.5;
+      result = reflected(place, number(-edge), last + number(edge));
+    }
+    return tir::min(tir::max(result, number(0.0)), last);
+  }
+  PrimExpr inside(const PrimExpr& place, size_t n) const {
+    return tir::logical_and(number(0.0) <= place, place <= extent(n) - number(1.0));
   }
   // The element at float indices, zero outside.
-  PrimExpr element(const std::vector<Var>& i, const PrimExpr& row, const PrimExpr& column) const {
-    const PrimExpr places[] = {row, column};
+  PrimExpr element(const std::vector<Var>& i, const std::vector<PrimExpr>& places) const {
     std::vector<PrimExpr> at{i[0], i[1]};
     PrimExpr inside = bool_imm(true);
-    for (size_t n = 0; n < 2; ++n) {
-      const PrimExpr& extent = x_.shape()[2 + n];
-      inside = tir::logical_and(
-          inside, tir::logical_and(real(0.0) <= places[n], places[n] <= real(extent) - real(1.0)));
-      at.push_back(clamped(tir::cast(extent->dtype, places[n]), extent));
+    for (size_t n = 0; n < places.size(); ++n) {
+      inside = tir::logical_and(inside, this->inside(places[n], n));
+      const PrimExpr& length = x_.shape()[2 + n];
+      at.push_back(clamped(tir::cast(length->dtype, places[n]), length));
     }
     const PrimExpr value = x_.at(at);
     return select(inside, value, make_const_int(value->dtype, 0));
   }
+  // The sum of the elements around `places` times weights, dimension by dimension.
+  PrimExpr interpolated(const std::vector<Var>& i, const std::vector<PrimExpr>& places) const {
+    std::vector<PrimExpr> chosen(places.size());
+    return along(i, places, 0, &chosen);
+  }
 
  private:
+  PrimExpr along(const std::vector<Var>& i, const std::vector<PrimExpr>& places, size_t n,
+                 std::vector<PrimExpr>* chosen) const {
+    if (n == places.size()) return real(element(i, *chosen), dtype_);
+    const bool is_cubic = options_.method == "bicubic";
+    const PrimExpr first = floor_of(places[n]), after = places[n] - first;
+    const std::vector<PrimExpr> weights =
+        is_cubic ? cubic_weights(after, -0.75) : std::vector<PrimExpr>{number(1.0) - after, after};
+    PrimExpr sum;
+    for (size_t k = 0; k < weights.size(); ++k) {
+      const PrimExpr at = first + number(static_cast<double>(k) - (is_cubic ? 1 : 0));
+      (*chosen)[n] = is_cubic ? bounded(at, n) : at;
+      const PrimExpr term = along(i, places, n + 1, chosen) * weights[k];
+      sum = sum ? sum + term : term;
+    }
+    return sum;
+  }
+
   const Tensor& x_;
   const GridSampleOptions& options_;
+  DataType dtype_;
 };
 
 }  // namespace
 
-Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
-  const GridSampling sampling(x, options);
+namespace {
+// Bilinear samples of pictures: where the four elements around a place lie, and what they weigh, is computed once for
+// all channels.
+Tensor bilinear_pictures(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
+  const GridSampling sampling(x, grid, options);
   const PrimExpr &height = x.shape()[2], &width = x.shape()[3];
-  return te::compute(
-      {x.shape()[0], x.shape()[1], grid.shape()[2], grid.shape()[3]},
-      [&](const std::vector<Var>& i) {
-        PrimExpr column = sampling.place(real(grid.at({i[0], imm(0, kInt64), i[2], i[3]})), width),
-                 row = sampling.place(real(grid.at({i[0], imm(1, kInt64), i[2], i[3]})), height);
-        if (options.method != "bicubic") {
-          column = sampling.bounded(column, width);
-          row = sampling.bounded(row, height);
-        }
-        if (options.method == "nearest")
-          return sampling.element(i, call(kFloat32, "round", {row}), call(kFloat32, "round", {column}));
-        const PrimExpr top = floor_of(row), left = floor_of(column), down = row - top, right = column - left;
-        const bool is_cubic = options.method == "bicubic";
-        const std::vector<PrimExpr> rows = is_cubic ? cubic_weights(down, -0.75)
-                                                    : std::vector<PrimExpr>{real(1.0) - down, down},
-                                    columns = is_cubic ? cubic_weights(right, -0.75)
-                                                       : std::vector<PrimExpr>{real(1.0) - right, right};
-        PrimExpr result = real(0.0);
-        for (size_t r = 0; r < rows.size(); ++r) {
-          for (size_t c = 0; c < columns.size(); ++c) {
-            const double before = is_cubic ? 1 : 0;
-            PrimExpr y = top + real(static_cast<double>(r) - before),
-                     z = left + real(static_cast<double>(c) - before);
-            if (is_cubic) {
-              y = sampling.bounded(y, height);
-              z = sampling.bounded(z, width);
-            }
-            result = result + real(sampling.element(i, y, z)) * rows[r] * columns[c];
-          }
-        }
-        return tir::cast(x.dtype(), result);
-      },
-      {.name = "T_grid_sample"});
+  const Shape corners{x.shape()[0], imm(4, kInt64), grid.shape()[2], grid.shape()[3]};
+  // of corner i[1] in one dimension: its position, and its weight
+  const auto along = [&](const std::vector<Var>& i, size_t n) {
+    const PrimExpr place =
+        sampling.bounded(sampling.place(grid.at({i[0], imm(n == 0 ? 1 : 0, kInt64), i[2], i[3]}), n), n);
+    const PrimExpr side = n == 0 ? floordiv(i[1], 2) : floormod(i[1], 2);
+    const PrimExpr is_first = tir::equal(side, imm(0, kInt64)), first = floor_of(place),
+                   after = place - first;
+    return std::pair{first + real(side, sampling.dtype()),
+                     select(is_first, sampling.number(1.0) - after, after)};
+  };
+  const Tensor offsets =
+      te::compute(corners,
+                  [&](const std::vector<Var>& i) {
+                    const PrimExpr row = clamped(tir::cast(height->dtype, along(i, 0).first), height),
+                                   column = clamped(tir::cast(width->dtype, along(i, 1).first), width);
+                    const PrimExpr inside = tir::logical_and(sampling.inside(along(i, 0).first, 0),
+                                                             sampling.inside(along(i, 1).first, 1));
+                    // -1: outside
+                    return tir::cast(kInt32, select(inside, row * width + column, imm(-1, kInt64)));
+                  },
+                  {.name = "T_offsets"});
+  const Tensor weights =
+      te::compute(corners, [&](const std::vector<Var>& i) { return along(i, 0).second * along(i, 1).second; },
+                  {.name = "T_weights"});
+  return te::compute({x.shape()[0], x.shape()[1], grid.shape()[2], grid.shape()[3]},
+                     [&](const std::vector<Var>& i) {
+                       PrimExpr sum;
+                       for (int64_t k = 0; k < 4; ++k) {
+                         const PrimExpr offset = offsets.at({i[0], imm(k, kInt64), i[2], i[3]}),
+                                        weight = weights.at({i[0], imm(k, kInt64), i[2], i[3]}),
+                                        none = imm(0, kInt32);
+                         const PrimExpr at = tir::cast(kInt64, tir::max(offset, none));
+                         const PrimExpr value = real(
+                             x.at({i[0], i[1], floordiv(at, width), floormod(at, width)}), sampling.dtype());
+                         const PrimExpr term = select(offset < none, sampling.number(0.0), value) * weight;
+                         sum = sum ? sum + term : term;
+                       }
+                       return tir::cast(x.dtype(), sum);
+                     },
+                     {.name = "T_grid_sample"});
+}
+
+// True if the elements of a picture are numbered by int32.
+bool has_small_planes(const Tensor& x) {
+  int64_t height = 0, width = 0;
+  return x.ndim() == 4 && as_const_int(x.shape()[2], &height) && as_const_int(x.shape()[3], &width) &&
+         width > 0 && height <= INT32_MAX / width;
+}
+}  // namespace
+
+Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
+  if (options.method == "bilinear" && has_small_planes(x)) return bilinear_pictures(x, grid, options);
+  const GridSampling sampling(x, grid, options);
+  const size_t count = sampling.num_spatial();
+  Shape shape{x.shape()[0], x.shape()[1]};
+  shape.insert(shape.end(), grid.shape().begin() + 2, grid.shape().end());
+  return te::compute(shape,
+                     [&](const std::vector<Var>& i) {
+                       std::vector<PrimExpr> places;
+                       for (size_t n = 0; n < count; ++n) {
+                         std::vector<PrimExpr> at{i[0], imm(static_cast<int64_t>(count - 1 - n),
+                                                            kInt64)};  // x is the last dimension
+                         at.insert(at.end(), i.begin() + 2, i.end());
+                         const PrimExpr place = sampling.place(grid.at(at), n);
+                         places.push_back(options.method == "bicubic" ? place : sampling.bounded(place, n));
+                         if (options.method == "nearest")
+                           places[n] = call(places[n]->dtype, "round", {places[n]});
+                       }
+                       if (options.method == "nearest") return sampling.element(i, places);
+                       return tir::cast(x.dtype(), sampling.interpolated(i, places));
+                     },
+                     {.name = "T_grid_sample"});
+}
+
+Tensor deformed_columns(const Tensor& x, const Tensor& offset, const Tensor& mask,
+                        const DeformedWindows& windows) {
+  const size_t count = windows.kernel.size();
+  int64_t elements = 1;
+  for (int64_t extent : windows.kernel) elements *= extent;
+  const GridSampleOptions zeros_outside;
+  const GridSampling sampling(x, offset, zeros_outside);
+  Shape shape{x.shape()[0], x.shape()[1], imm(elements, kInt64)};
+  shape.insert(shape.end(), windows.extents.begin(), windows.extents.end());
+  return te::compute(shape,
+                     [&](const std::vector<Var>& i) {
+                       const PrimExpr group = floordiv(i[1], floordiv(x.shape()[1], windows.groups));
+                       const PrimExpr channel = group * elements + i[2];
+                       const auto at_window = [&](const Tensor& tensor, const PrimExpr& first) {
+                         std::vector<PrimExpr> at{i[0], first};
+                         at.insert(at.end(), i.begin() + 3, i.end());
+                         return tensor.at(at);
+                       };
+                       std::vector<PrimExpr> places(count);
+                       PrimExpr rest = i[2];
+                       for (size_t n = count; n-- > 0;) {
+                         const PrimExpr k = floormod(rest, windows.kernel[n]);
+                         rest = floordiv(rest, windows.kernel[n]);
+                         const PrimExpr start =
+                             i[3 + n] * windows.strides[n] - windows.before[n] + k * windows.dilations[n];
+                         const PrimExpr moved = at_window(
+                             offset, channel * static_cast<int64_t>(count) + static_cast<int64_t>(n));
+                         places[n] = tir::cast(sampling.dtype(), start) + tir::cast(sampling.dtype(), moved);
+                       }
+                       PrimExpr value = sampling.interpolated(i, places);
+                       if (mask) value = value * tir::cast(sampling.dtype(), at_window(mask, channel));
+                       return tir::cast(x.dtype(), value);
+                     },
+                     {.name = "T_columns"});
 }
 
 Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners) {

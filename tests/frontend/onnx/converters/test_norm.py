@@ -57,3 +57,19 @@ def test_softmax(opset):
     powers = np.exp(X)
     close(run_node("Softmax", [X], axis=2, opset=opset), powers / powers.sum(axes, keepdims=True))
     close(run_node("LogSoftmax", [X], axis=2, opset=opset), X - np.log(powers.sum(axes, keepdims=True)))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+def test_hardmax(axis):
+    x = np.random.default_rng(1).integers(0, 4, (5, 1, 7)).astype("float32")  # with equal elements
+    first = np.argmax(x, axis, keepdims=True)
+    places = np.arange(x.shape[axis]).reshape([-1] + [1] * ((x.ndim - 1 - axis) % x.ndim))
+    expected = (first == places).astype("float32")
+    np.testing.assert_array_equal(run_node("Hardmax", [x], axis=axis), expected)
+    np.testing.assert_array_equal(run_node("Hardmax", [x.astype("float16")], axis=axis), expected)
+
+
+def test_hardmax_as_it_was():
+    """Before opset 13 dimensions from axis on are one."""
+    x = np.array([[[1, 3], [3, 2]]], "float32")
+    np.testing.assert_array_equal(run_node("Hardmax", [x], opset=11, axis=1), [[[0, 1], [0, 0]]])

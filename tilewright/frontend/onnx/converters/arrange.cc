@@ -384,19 +384,10 @@ void cumulative_sum(Importer& importer, const Node& node) {
                  {"reverse", attr(int_attr(node, "reverse", 0) != 0)}});
 }
 
-void einsum(Importer& importer, const Node& node) {
-  std::vector<Expr> operands;
-  for (size_t n = 0; n < node.inputs.size(); ++n) operands.push_back(importer.value(node, n));
-  importer.emit(node, "relax.einsum", {relax::TupleNode::make(operands)},
-                {{"subscripts", attr(string_attr(node, "equation", ""))}});
-}
-
 constexpr AttributeRule kCumSum[] = {flag("exclusive"), flag("reverse")};
 constexpr AttributeRule kDepthToSpace[] = {
     {"blocksize", Attribute::kInt, 1, kMostExtent, kFirstOpset, kLastOpset, true},
     {"mode", Attribute::kString, kAnyLeast, kAnyMost, 11}};
-constexpr AttributeRule kEinsum[] = {
-    {"equation", Attribute::kString, kAnyLeast, kAnyMost, kFirstOpset, kLastOpset, true}};
 constexpr AttributeRule kPad[] = {{"mode", Attribute::kString},
                                   {"pads", Attribute::kInts, kAnyLeast, kAnyMost, kFirstOpset, 10, true},
                                   {"value", Attribute::kFloat, kAnyLeast, kAnyMost, kFirstOpset, 10}};
@@ -414,7 +405,6 @@ constexpr AttributeRule kTopK[] = {{"axis", Attribute::kInt},
 constexpr ConverterRow kRows[] = {
     {"CumSum", cumulative_sum, 2, 2, kCumSum, 1, 11},
     {"DepthToSpace", depth_to_space, 1, 1, kDepthToSpace},
-    {"Einsum", einsum, 1, kAnyNumber, kEinsum, 1, 12},
     {"Expand", expand, 2, 2, {}, 1, 8},
     {"Pad", pad, 1, 1, kPad, 1, kFirstOpset, 10},
     {"Pad", pad, 2, 3, kPad, 1, 11, 17},

@@ -38,17 +38,6 @@ void constant(Importer& importer, const Node& node) {
 
 void identity(Importer& importer, const Node& node) { importer.pass_on(node); }
 
-// For inference, passes its input on.
-void dropout(Importer& importer, const Node& node) {
-  if (const Expr training = importer.value(node, 2)) {
-    const auto* mode = training.as<relax::ConstantNode>();
-    if (!mode || mode->data.dtype() != kBoolType || mode->data.num_elements() != 1 ||
-        *mode->data.data_as<int8_t>())
-      throw Unsupported("training_mode is not the constant False, only inference is supported");
-  }
-  importer.pass_on(node);
-}
-
 // The extents of dimensions start to end, counted from the end if negative, clamped.
 void shape(Importer& importer, const Node& node) {
   const relax::Shape& extents = shape_of(node, importer.value(node, 0));
@@ -222,8 +211,6 @@ constexpr AttributeRule kRequiredAxes[] = {
     {"axes", Attribute::kInts, kAnyLeast, kAnyMost, kFirstOpset, kLastOpset, true}};
 constexpr AttributeRule kAllowZero[] = {flag("allowzero", 14)};
 constexpr AttributeRule kPerm[] = {{"perm", Attribute::kInts, 0}};
-constexpr AttributeRule kRatio[] = {{"ratio", Attribute::kFloat, 0, 1}};
-constexpr AttributeRule kSeed[] = {{"seed", Attribute::kInt}};
 constexpr AttributeRule kShape[] = {{"start", Attribute::kInt, kAnyLeast, kAnyMost, 15},
                                     {"end", Attribute::kInt, kAnyLeast, kAnyMost, 15}};
 constexpr AttributeRule kSlice[] = {
@@ -242,8 +229,6 @@ constexpr AttributeRule kConstant[] = {{"value", Attribute::kTensor},
 constexpr ConverterRow kRows[] = {
     {"Concat", concat, 1, kAnyNumber, kRequiredAxis},
     {"Constant", constant, 0, 0, kConstant},
-    {"Dropout", dropout, 1, 1, kRatio, 2, kFirstOpset, 11},
-    {"Dropout", dropout, 1, 3, kSeed, 2, 12},
     {"Flatten", flatten, 1, 1, kAxis},
     {"Identity", identity, 1, 1},
     {"Reshape", reshape, 2, 2, kAllowZero},

@@ -14,18 +14,42 @@ std::vector<int64_t> numbers_from(int64_t first, size_t end) {
   return numbers;
 }
 
-// Before opset 13, all dimensions from axis on count as one.
-template <const char* kOp>
-void softmax(Importer& importer, const Node& node) {
+// Defines the output with function(x, axis), which computes rows along one dimension.  Before opset 13, all dimensions
+// from axis on count as one.
+template <class Function>
+void along_axis(Importer& importer, const Node& node, const Function& function) {
   const Expr data = importer.value(node, 0);
   const relax::Shape shape = shape_of(node, data);
   const int64_t axis = checked_axis(int_attr(node, "axis", importer.opset >= 13 ? -1 : 1), shape.size());
   const auto last = static_cast<int64_t>(shape.size()) - 1;
-  if (importer.opset >= 13 || axis == last) return importer.emit(node, kOp, {data}, {{"axis", attr(axis)}});
+  if (importer.opset >= 13 || axis == last) return importer.define(node.outputs.at(0), function(data, axis));
   const relax::Shape head(shape.begin(), shape.begin() + axis), tail(shape.begin() + axis, shape.end());
   const Expr flat = importer.reshaped(node, data, {relax::num_elements(head), relax::num_elements(tail)});
-  const Expr result = importer.bind(node, kOp, {flat}, {{"axis", attr(-1)}});
-  importer.define(node.outputs.at(0), importer.reshaped(node, result, shape));
+  importer.define(node.outputs.at(0), importer.reshaped(node, function(flat, 1), shape));
+}
+
+template <const char* kOp>
+void softmax(Importer& importer, const Node& node) {
+  along_axis(importer, node, [&](const Expr& x, int64_t axis) {
+    return importer.bind(node, kOp, {x}, {{"axis", attr(axis)}});
+  });
+}
+
+// 1 at the first of the largest elements of each row, 0 elsewhere
+void hardmax(Importer& importer, const Node& node) {
+  along_axis(importer, node, [&](const Expr& x, int64_t axis) {
+    const relax::Shape& shape = shape_of(node, x);
+    relax::Shape along(shape.size() - static_cast<size_t>(axis), relax::extent_imm(1));
+    along[0] = shape[static_cast<size_t>(axis)];
+    const Expr best =
+        importer.bind(node, "relax.argmax", {x}, {{"axis", attr(axis)}, {"keepdims", attr(true)}});
+    const Expr places = importer.bind(
+        node, "relax.arange",
+        {scalar_value(relax::extent_imm(0)), scalar_value(along[0]), scalar_value(relax::extent_imm(1))},
+        {{"dtype", attr("int64")}});
+    const Expr hits = importer.bind(node, "relax.equal", {best, importer.reshaped(node, places, along)});
+    return bound_as(importer, hits, relax::dtype_of(x));
+  });
 }
 constexpr char kSoftmax[] = "relax.nn.softmax", kLogSoftmax[] = "relax.nn.log_softmax";
 
@@ -204,6 +228,7 @@ constexpr ConverterRow kRows[] = {
     {"InstanceNormalization", instance_norm, 3, 3, kInstanceNormalization},
     {"LRN", local_response_norm, 1, 1, kLRN},
     {"LayerNormalization", layer_norm, 2, 3, kLayerNormalization, 3, 17, kLastOpset, 3},
+    {"Hardmax", hardmax, 1, 1, kAxis},
     {"LogSoftmax", softmax<kLogSoftmax>, 1, 1, kAxis},
     {"LpNormalization", lp_norm, 1, 1, kLpNormalization},
     {"MeanVarianceNormalization", mean_variance_norm, 1, 1, kMeanVarianceNormalization, 1, 9},
