@@ -57,7 +57,7 @@ class Attention {
   }
 
   bool fits_fused() const {
-    if (in_.change_scores || in_.change_weights) return false;
+    if (in_.has_cache && !constant_extent(queries_)) return false;  // blocks would hold one query of 16
     const DataType precision = in_.precision.is_void() ? sums_ : in_.precision;
     return precision == sums_ && topi::has_attention_blocks(dtype_, queries_, keys_);
   }
@@ -150,10 +150,8 @@ class Attention {
     if (bias_) scores = math_.add(scores, math_.cast(bias_, sums_));
     const DataType precision = in_.precision.is_void() ? sums_ : in_.precision;
     scores = math_.cast(scores, precision);
-    if (in_.change_scores) scores = in_.change_scores(scores);
     Expr weights = math_.call("relax.nn.softmax", {scores}, {{"axis", attr(int64_t{-1})}});
     if (const Expr is_empty = is_empty_row()) weights = math_.where(is_empty, number(0, precision), weights);
-    if (in_.change_weights) weights = in_.change_weights(weights);
     want(WantedScores::kWeights, weights);
     weights = with_shared(math_.cast(weights, dtype_), keys_);
     const Expr result = with_own(math_.matmul(weights, value, dtype_), math_.shape(value)[3]);

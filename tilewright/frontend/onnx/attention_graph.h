@@ -1,7 +1,5 @@
 // Attention as graph operators, from the inputs that ONNX's operators and those of onnxruntime have in common.
 #pragma once
-#include <functional>
-
 #include "tilewright/frontend/onnx/node_math.h"
 
 namespace tilewright::frontend::onnx {
@@ -13,10 +11,10 @@ struct AttentionInputs {
   double scale = 1, softcap = 0;
   std::string causal_mask;             // as that of relax.nn.attention_einsum
   std::optional<int64_t> window_size;  // likewise
+  bool has_cache = false;              // of keys of earlier calls: most calls have one query
   Expr bias;                           // floats that are added to the scores [b, heads, s, t]; may be null
   Expr allowed;                        // bools that broadcast to them: which keys count; may be null
   DataType precision = DataType::void_();  // of the softmax; void: that of sums
-  std::function<Expr(const Expr&)> change_scores, change_weights;
 
   /// Narrows `allowed`.
   void allow(const NodeMath& math, const Expr& condition) {

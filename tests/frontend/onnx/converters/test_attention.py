@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from onnx_peer import by_reference, check, kinds_of, model_of, refusal
+from onnx import helper
+from onnx_peer import by_reference, by_us, check, feeds, kinds_of, model_of, refusal
 
 import tilewright
 
@@ -181,3 +182,22 @@ def test_dtypes_of_outputs():
     kinds = kinds_of(names, ["float16"] * 3)
     past = [rand(2, 3, 4, 8, dtype="float16"), rand(2, 3, 4, 9, dtype="float16")]
     run([*inputs, None, *past], outputs=names, kinds=kinds, rtol=2e-2, atol=2e-3)
+
+
+def test_flex_attention():
+    """As Attention, whose masks are graphs."""
+    q, k, v = heads()
+    for attrs in ({}, {"scale": 0.3}, {"softmax_precision": 11}):
+        expected = run([q, k, v], **attrs)[0]
+        model = model_of("FlexAttention", [q, k, v], domain="ai.onnx.preview", **attrs)
+        found = by_us(model, feeds([q, k, v], ()))[0]
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    value = helper.make_tensor_value_info
+    same = helper.make_graph(
+        [helper.make_node("Identity", ["scores"], ["same"])],
+        "same",
+        [value("scores", 1, None)],
+        [value("same", 1, None)],
+    )
+    text = refusal("FlexAttention", [q, k, v], domain="ai.onnx.preview", score_mod=same)
+    assert 'attribute "score_mod", a graph, is not supported' in text

@@ -67,6 +67,7 @@ class Converter {
       in_.key = swapped_heads(math_, in_.key);
       in_.value = swapped_heads(math_, in_.value);
     }
+    in_.has_cache = past_key_ || length_;
     if (past_key_) past_ = math_.shape(past_key_)[2];
     in_.key = with_past(math_, past_key_, in_.key);
     in_.value = with_past(math_, past_value, in_.value);

@@ -114,6 +114,7 @@ void attention_of_input(Importer& importer, const Node& node) {
           {{"axis", attr(std::vector<int64_t>{0})}});
       return math.concat({before, now}, 2);
     };
+    in.has_cache = static_cast<bool>(past);
     if (past) num_past = math.shape(past)[3];
     in.key = joined(in.key, 0), in.value = joined(in.value, 1);
     if (math.wants(1))
@@ -197,6 +198,7 @@ void multi_head_attention(Importer& importer, const Node& node) {
       in.key = swapped_heads(math, in.key), in.value = swapped_heads(math, in.value);
     in.kv_has_heads_first = true;
     if (past_key) {
+      in.has_cache = true;
       num_past = math.shape(past_key)[2];
       in.key = math.concat({past_key, in.key}, 2), in.value = math.concat({past_value, in.value}, 2);
     }

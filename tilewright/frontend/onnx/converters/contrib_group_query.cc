@@ -28,6 +28,7 @@ class GroupQuery {
     AttentionInputs in;
     in.query = query_, in.key = keys_, in.value = values_;
     in.has_heads_first = false;
+    in.has_cache = static_cast<bool>(math_.input(3));
     const double scale = float_attr(node_, "scale", 0);
     in.scale = scale != 0 ? scale : scale_of_head(math_.shape(query_)[3]);
     in.softcap = float_attr(node_, "softcap", 0);
