@@ -296,7 +296,7 @@ print(relax.op.cube.__doc__, relax.transform.drop_notes.__doc__, tilewright.Sche
             (
                 "| `targets` | list what",
                 "| `drop_loop_notes` | x | x |",
-                "com.microsoft::QuickGelu",
+                "my.domain::ScaledTanh",
                 "| `cube(x)` | x * x * x |",
             ),
         ),

@@ -82,3 +82,30 @@ def test_operator_refuses():
     assert error_of(query, key[:1], value, random(3, 9, 7), subscripts="bsd,btd,bte,bst->bse") == (
         name + "dimension b has extent 2, but is 3 in bias [3, 9, 7]"
     )
+    assert error_of(query, key, value, subscripts="bsd,btd,bte->bse", causal_mask="Left") == (
+        name + 'causal_mask is "Left", expected "TopLeft" or "BottomRight"'
+    )
+
+
+@pytest.mark.parametrize("queries", [3, 19])
+@pytest.mark.parametrize("mask", ["", "TopLeft", "BottomRight"])
+def test_capped_scores_and_hidden_keys(queries, mask):
+    query, key, value = random(2, queries, 5), random(2, 21, 5), random(2, 21, 3)
+    first = 21 - queries if mask == "BottomRight" else 0
+    ahead = np.arange(21) - np.arange(queries)[:, None] - first
+    bias = np.where((ahead > 0) & bool(mask) | (ahead <= -4), -np.inf, 0)
+    capped = 0.7 * np.tanh(query.astype("float64") @ key.swapaxes(-1, -2) * 0.5 / 0.7)
+    weights = np.exp(capped + bias)
+    expected = weights / weights.sum(-1, keepdims=True) @ value
+    for level in (0, 2):
+        found = run_op(
+            "nn.attention_einsum",
+            *[query, key, value],
+            opt_level=level,
+            subscripts="bsd,btd,bte->bse",
+            scale=0.5,
+            causal_mask=mask,
+            window_size=4,
+            softcap=0.7,
+        )
+        np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-6)

@@ -5,6 +5,8 @@ import pytest
 from op_data import MASK, ROW, WHOLE, X
 from op_testing import check_op
 
+import tilewright
+
 UNIT = np.linspace(-0.9, 0.9, 127, dtype="float32")
 erf = np.vectorize(__import__("math").erf)
 f32, i32, i64 = np.float32, np.int32, np.int64
@@ -94,3 +96,14 @@ def test_bits_and_casts():
     check_op("nn.softplus", [X * 9], {"beta": 3.0, "threshold": 5.0}, np.log1p(np.exp(X * 27)) / 3, rtol=1e-2)
     slope = np.abs(ROW)
     check_op("nn.prelu", [X, slope], {"axis": 1}, np.where(X > 0, X, X * slope))
+
+
+def test_bits_as_another_dtype():
+    check_op("bitcast", [X], {"dtype": "int32"}, X.view("int32"))
+    check_op("bitcast", [X.astype("float16")], {"dtype": "uint16"}, X.astype("float16").view("uint16"))
+    with pytest.raises(tilewright.UserError) as refused:
+        check_op("bitcast", [X], {"dtype": "int64"}, X)
+    assert (
+        f"bitcast: x is float32[{', '.join(map(str, X.shape))}], whose elements do not have as many bits as int64"
+        in (str(refused.value))
+    )

@@ -1,5 +1,5 @@
-// Attention whose operands have their dimensions in any order, as the pass
-// fuse_attention makes it from matmuls.
+// Attention whose operands have their dimensions in any order, as the pass fuse_attention makes it from matmuls,
+// and the importer of ONNX models.
 #include <algorithm>
 #include <map>
 
@@ -12,13 +12,23 @@ namespace {
 struct Attrs {
   std::string subscripts;
   double scale = 1;
+  std::string causal_mask;
+  std::optional<int64_t> window_size;
+  double softcap = 0;
   static constexpr auto fields() {
     return std::tuple{
         field<&Attrs::subscripts>("subscripts",
                                   "letters of dimensions of query, key, value, bias and the result: s of "
                                   "queries, t of keys, d summed by the products, e of values, others of the "
                                   "batch, 1 means extent 1; e.g. \"bhsd,bhdt,bhte,bhst->bshe\""),
-        field<&Attrs::scale>("scale", "factor of the products")};
+        field<&Attrs::scale>("scale", "factor of the products"),
+        field<&Attrs::causal_mask>(
+            "causal_mask",
+            "\"TopLeft\": query i sees keys up to i; \"BottomRight\": the last query sees all keys; empty: "
+            "all see all"),
+        field<&Attrs::window_size>("window_size", "how many keys before it a query sees; none: all"),
+        field<&Attrs::softcap>(
+            "softcap", "scores are softcap * tanh(scores / softcap) before the bias; 0: as they are")};
   }
 };
 
@@ -56,6 +66,8 @@ Type infer(const Call& call, const Attrs& attrs, Requirements& require) {
   if (num_operands != call->args.size() || !are_letters(letters))
     fail(call, "subscripts \"{}\" are not those of attention of {} operands", attrs.subscripts,
          call->args.size());
+  if (!attrs.causal_mask.empty() && attrs.causal_mask != "TopLeft" && attrs.causal_mask != "BottomRight")
+    fail(call, "causal_mask is \"{}\", expected \"TopLeft\" or \"BottomRight\"", attrs.causal_mask);
   std::map<char, PrimExpr> extents;
   for (size_t n = 0; n < call->args.size(); ++n) {
     require_ndim(call, n, static_cast<int64_t>(own[n]->size()));
@@ -79,7 +91,12 @@ Type infer(const Call& call, const Attrs& attrs, Requirements& require) {
 }
 
 te::Tensor lower(const LowerInput& in, const Attrs& attrs) {
-  return topi::attention(in[0], in[1], in[2], in.has(3) ? in[3] : te::Tensor(), {.scale = attrs.scale},
+  topi::AttentionOptions options{.scale = attrs.scale, .softcap = attrs.softcap};
+  if (!attrs.causal_mask.empty())
+    options.mask =
+        attrs.causal_mask == "TopLeft" ? topi::CausalMask::kTopLeft : topi::CausalMask::kBottomRight;
+  options.window = attrs.window_size.value_or(-1);
+  return topi::attention(in[0], in[1], in[2], in.has(3) ? in[3] : te::Tensor(), options,
                          topi::parse_attention(attrs.subscripts));
 }
 

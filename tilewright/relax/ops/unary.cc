@@ -81,6 +81,22 @@ te::Tensor lower_astype(const LowerInput& in, const CastAttrs& attrs) {
   return topi::cast(in[0], attrs.dtype);
 }
 
+Type infer_bitcast(const Call& call, const CastAttrs& attrs) {
+  const TensorTypeNode* x = tensor_arg(call, 0);
+  const bool has_bytes = x->dtype.bits >= 8 && !x->dtype.is_bool() && !attrs.dtype.is_bool();
+  if (!x->dtype.is_void() && (!has_bytes || attrs.dtype.bits != x->dtype.bits))
+    fail(call, "x is {}, whose elements do not have as many bits as {}", short_text(x), attrs.dtype.str());
+  return same_shape(x, attrs.dtype);
+}
+te::Tensor lower_bitcast(const LowerInput& in, const CastAttrs& attrs) {
+  if (in[0].dtype() == attrs.dtype) return in[0];
+  return te::compute(in[0].shape(),
+                     [&](const std::vector<tir::Var>& i) {
+                       return tir::call(attrs.dtype, "reinterpret", {in[0].at({i.begin(), i.end()})});
+                     },
+                     {.name = "T_bitcast"});
+}
+
 struct WrapAttrs {
   DataType dtype = kFloat32;
   static constexpr auto fields() {
@@ -177,6 +193,8 @@ constexpr OpInfo kOps[] = {
                                                   "data where positive, else alpha * data.", kElementwise),
     op<infer_astype, lower_astype, CastAttrs>(
         "relax.astype", "x", "The values as another dtype; float to int truncates.", kElementwise),
+    op<infer_bitcast, lower_bitcast, CastAttrs>(
+        "relax.bitcast", "x", "The bits of the elements as another dtype of equal size.", kElementwise),
     op<infer_wrap, lower_wrap, WrapAttrs>("relax.wrap_param", "data",
                                           "A parameter in the dtype of the model.", kElementwise),
     op<infer_clip, lower_clip>("relax.clip", "x, min, max", "min(max(x, min), max).", kElementwise),

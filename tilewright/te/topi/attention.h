@@ -9,6 +9,7 @@ struct AttentionOptions {
   double scale = 1;
   CausalMask mask = CausalMask::kNone;
   int64_t window = -1;  // number of keys before a query that it attends to; negative: all
+  double softcap = 0;   // scores are softcap * tanh(scores / softcap) before the bias; 0: as they are
 };
 /// The letters of each operand's dimensions in "bshd,bthd,bthe,bhst->bshe": s indexes queries, t keys, d is
 /// summed by the products, e indexes values.  All other letters are batch dimensions, which query and result

@@ -81,6 +81,9 @@ bool AttentionParts::has_shared_bias() const {
 
 PrimExpr AttentionParts::score(const PrimExpr& product, const PrimExpr& bias, const LetterValues& at) const {
   PrimExpr score = product * make_const(product->dtype, options_.scale);
+  if (options_.softcap > 0)
+    score = tir::call(score->dtype, "tanh", {score * make_const(score->dtype, 1 / options_.softcap)}) *
+            make_const(score->dtype, options_.softcap);
   if (bias) score = score + bias;
   const PrimExpr is_visible = visible_key(options_, at.at('s'), at.at('t'), extent('s'), extent('t'));
   return is_visible ? select(is_visible, score, min_value(score->dtype)) : score;

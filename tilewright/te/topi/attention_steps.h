@@ -37,7 +37,7 @@ class AttentionParts {
   bool has_strided_bias() const;
   /// True if there is a batch and all of it has the same biases.
   bool has_shared_bias() const;
-  /// The product, scaled, plus `bias` (may be null); a very small value where the key does not count.
+  /// The product, scaled and capped, plus `bias` (may be null); a very small value where the key does not count.
   PrimExpr score(const PrimExpr& product, const PrimExpr& bias, const LetterValues& at) const;
   /// The result of attention, whose value at the letters of the result is `body`.
   Tensor result(const std::function<PrimExpr(const LetterValues&)>& body) const;

@@ -52,3 +52,12 @@ def test_gelu_has_two_forms():
     np.testing.assert_allclose(run_node("Gelu", [X], approximate="tanh"), tanh, rtol=1e-4, atol=1e-6)
     with pytest.raises(tilewright.UserError, match='approximate is "fast"'):
         run_node("Gelu", [X], approximate="fast")
+
+
+def test_gated_by_another_tensor():
+    other = X[::-1].copy()
+    expected = X / (1 + np.exp(-2 * X)) * other
+    np.testing.assert_allclose(run_node("SwiGLU", [X, other], opset=28, alpha=2.0), expected, rtol=1e-5)
+    with pytest.raises(tilewright.UserError) as refused:
+        run_node("SwiGLU", [X, X[0]], opset=28)
+    assert "A is [5, 7], but B is [7]: their shapes differ" in str(refused.value)

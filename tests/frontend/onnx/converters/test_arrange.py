@@ -70,3 +70,13 @@ def test_top_k():
     found = run_node("TopK", [X, np.array([3], "int64")], constants=[1], outputs=2, largest=0)
     np.testing.assert_array_equal(found[0], X[:, :3])
     np.testing.assert_array_equal(found[1], np.tile([0, 1, 2], (5, 1)))
+
+
+def test_running_products():
+    axis, x = np.array(1, "int64"), X / 20
+    np.testing.assert_allclose(
+        run_node("CumProd", [x, axis], constants=[1], opset=26), np.cumprod(x, 1), rtol=1e-5
+    )
+    expected = np.cumprod(np.concatenate([np.ones((5, 1), "float32"), x[:, :0:-1]], 1), 1)[:, ::-1]
+    found = run_node("CumProd", [x, axis], constants=[1], opset=26, reverse=1, exclusive=1)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)

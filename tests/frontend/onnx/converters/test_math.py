@@ -1,5 +1,6 @@
 """Arithmetic, comparisons and casts."""
 
+import ml_dtypes
 import numpy as np
 import onnx
 import pytest
@@ -62,3 +63,22 @@ def test_casts():
 def test_an_integer_is_not_divided_by_a_constant_zero():
     with pytest.raises(tilewright.UserError, match="an integer is divided by 0"):
         run_node("Div", [WHOLE, np.array(0, "int32")], constants=[1])
+
+
+def test_bits_as_another_dtype():
+    for x, to in [
+        (X, onnx.TensorProto.INT32),
+        (X.astype("float16"), onnx.TensorProto.UINT16),
+        (X.astype("float64"), onnx.TensorProto.INT64),
+        (WHOLE, onnx.TensorProto.FLOAT),
+        (X > 0, onnx.TensorProto.UINT8),
+        (X, onnx.TensorProto.FLOAT),
+    ]:
+        expected = x.view(onnx.helper.tensor_dtype_to_np_dtype(to))
+        np.testing.assert_array_equal(run_node("BitCast", [x], opset=26, to=to), expected)
+    with pytest.raises(tilewright.UserError, match="the input is float32, which has another size than int64"):
+        run_node("BitCast", [X], opset=26, to=onnx.TensorProto.INT64)
+    with pytest.raises(
+        tilewright.Unsupported, match="the input is int4, supported are dtypes of whole bytes"
+    ):
+        run_node("BitCast", [np.zeros(4, ml_dtypes.int4)], opset=26, to=onnx.TensorProto.UINT4)

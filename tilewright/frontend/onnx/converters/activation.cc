@@ -51,6 +51,16 @@ void swish(Importer& importer, const Node& node) {
   f.result(multiply(f.x, f.bound(call("relax.sigmoid", {f.bound(multiply(f.x, f.attr("alpha", 1)))}))));
 }
 
+// swish(a) * b; their shapes must be equal
+void swiglu(Importer& importer, const Node& node) {
+  const Formula f{importer, node};
+  const Expr b = importer.value(node, 1);
+  importer.require(node, relax::is_same_shape(shape_of(node, f.x), shape_of(node, b)),
+                   "A is {}, but B is {}: their shapes differ", shape_of(node, f.x), shape_of(node, b));
+  const Expr gate = f.bound(call("relax.sigmoid", {f.bound(multiply(f.x, f.attr("alpha", 1)))}));
+  f.result(multiply(f.bound(multiply(f.x, gate)), b));
+}
+
 // max(0, min(1, alpha * x + beta))
 Expr hard_sigmoid_of(const Formula& f, const Expr& alpha, const Expr& beta) {
   const Expr line = f.bound(add(f.bound(multiply(f.x, alpha)), beta));
@@ -176,6 +186,7 @@ constexpr ConverterRow kRows[] = {
     {"Shrink", shrink, 1, 1, kShrink, 1, 9},
     {"Softplus", softplus, 1, 1},
     {"Softsign", softsign, 1, 1},
+    {"SwiGLU", swiglu, 2, 2, kAlpha, 1, 28},
     {"Swish", swish, 1, 1, kAlpha, 1, 24},
     {"ThresholdedRelu", thresholded_relu, 1, 1, kAlpha, 1, 10},
 };

@@ -375,19 +375,22 @@ void space_to_depth(Importer& importer, const Node& node) {
           {p.shape[0], p.times(1, p.b * p.b), height, width});
 }
 
-void cumulative_sum(Importer& importer, const Node& node) {
+template <const char* kOp>
+void cumulative(Importer& importer, const Node& node) {
   const std::vector<int64_t> axis = importer.require_ints(node, 1);
   if (axis.size() != 1) throw UserError("axis has {} elements, expected 1", axis.size());
-  importer.emit(node, "relax.cumsum", {importer.value(node, 0)},
+  importer.emit(node, kOp, {importer.value(node, 0)},
                 {{"axis", attr(axis[0])},
                  {"exclusive", attr(int_attr(node, "exclusive", 0) != 0)},
                  {"reverse", attr(int_attr(node, "reverse", 0) != 0)}});
 }
+constexpr char kSums[] = "relax.cumsum", kProducts[] = "relax.cumprod";
 
 constexpr AttributeRule kCumSum[] = {flag("exclusive"), flag("reverse")};
 constexpr AttributeRule kDepthToSpace[] = {
     {"blocksize", Attribute::kInt, 1, kMostExtent, kFirstOpset, kLastOpset, true},
     {"mode", Attribute::kString, kAnyLeast, kAnyMost, 11}};
+constexpr AttributeRule kMode[] = {{"mode", Attribute::kString}};
 constexpr AttributeRule kPad[] = {{"mode", Attribute::kString},
                                   {"pads", Attribute::kInts, kAnyLeast, kAnyMost, kFirstOpset, 10, true},
                                   {"value", Attribute::kFloat, kAnyLeast, kAnyMost, kFirstOpset, 10}};
@@ -403,12 +406,14 @@ constexpr AttributeRule kTopK[] = {{"axis", Attribute::kInt},
                                    flag("sorted", 11)};
 
 constexpr ConverterRow kRows[] = {
-    {"CumSum", cumulative_sum, 2, 2, kCumSum, 1, 11},
+    {"CumProd", cumulative<kProducts>, 2, 2, kCumSum, 1, 26},
+    {"CumSum", cumulative<kSums>, 2, 2, kCumSum, 1, 11},
     {"DepthToSpace", depth_to_space, 1, 1, kDepthToSpace},
     {"Expand", expand, 2, 2, {}, 1, 8},
     {"Pad", pad, 1, 1, kPad, 1, kFirstOpset, 10},
     {"Pad", pad, 2, 3, kPad, 1, 11, 17},
     {"Pad", pad, 2, 4, kPad, 1, 18},
+    {"com.microsoft::Pad", pad, 2, 3, kMode},
     {"SpaceToDepth", space_to_depth, 1, 1, kSpaceToDepth},
     {"Split", split, 1, 1, kSplit, kAnyNumber, kFirstOpset, 12, kAnyNumber},
     {"Split", split, 1, 2, kSplit, kAnyNumber, 13, kLastOpset, kAnyNumber},

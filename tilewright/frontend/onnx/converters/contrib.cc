@@ -1,5 +1,8 @@
 // Operators of onnxruntime's own domain, com.microsoft.
 // Source: github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
+#include <algorithm>
+#include <numeric>
+
 #include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/runtime/packed_elements.h"
 
@@ -36,6 +39,38 @@ Expr unpacked(const runtime::Tensor& bytes, int64_t num_rows, int64_t num_bytes,
   return relax::make_constant(numbers);
 }
 
+// The rows of B in the order of their groups: g_idx has the group of each of `k` rows, `block` to a group.
+std::vector<int64_t> order_of_groups(const runtime::Tensor& g_idx, int64_t k, int64_t block) {
+  if (g_idx.dtype() != kInt32) throw UserError("g_idx is {}, expected int32", g_idx.dtype().str());
+  const auto* group = g_idx.data_as<int32_t>();
+  std::vector<int64_t> order(static_cast<size_t>(k));
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(),
+            [&](int64_t a, int64_t b) { return std::pair(group[a], a) < std::pair(group[b], b); });
+  for (int64_t n = 0; n < k; ++n) {
+    const int64_t row = order[static_cast<size_t>(n)];
+    if (group[row] != n / block)
+      throw Unsupported("g_idx puts row {} into group {}, but groups of {} rows in order have {} there", row,
+                        group[row], block, n / block)
+          .help("export it without act_order");
+  }
+  return order;
+}
+
+// `numbers` [rows, k], a constant, with its columns in `order`.
+Expr with_columns_in(const Expr& numbers, const std::vector<int64_t>& order) {
+  const runtime::Tensor& held = numbers.as<relax::ConstantNode>()->data;
+  const DataType dtype = held.dtype();
+  const runtime::Tensor wide = dtype.bits < 8 ? runtime::unpack_elements(held) : held;
+  runtime::Tensor moved = runtime::Tensor::empty(wide.shape(), wide.dtype());
+  const auto width = static_cast<int64_t>(order.size());
+  for (int64_t first = 0; first < wide.num_elements(); first += width) {
+    for (int64_t n = 0; n < width; ++n)
+      moved.data_as<uint8_t>()[first + n] = wide.data_as<uint8_t>()[first + order[static_cast<size_t>(n)]];
+  }
+  return relax::make_constant(dtype.bits < 8 ? runtime::pack_elements(moved, dtype) : moved);
+}
+
 // y = A @ ((B - zero_points) * scales).T + bias, where B[n, block] holds block_size values of `bits` bits.
 void matmul_nbits(Importer& importer, const Node& node) {
   const int64_t k = int_attr(node, "K", 0), n = int_attr(node, "N", 0), bits = int_attr(node, "bits", 4),
@@ -44,9 +79,6 @@ void matmul_nbits(Importer& importer, const Node& node) {
   if (int_attr(node, "weight_prepacked", 0) != 0)
     throw Unsupported("weight_prepacked is {}, a layout for other processors",
                       int_attr(node, "weight_prepacked", 0));
-  if (importer.value(node, 4))
-    throw Unsupported("input 4 (g_idx), a permutation of rows, is not supported")
-        .help("export it without act_order");
   if ((block & (block - 1)) != 0) throw UserError("block_size is {}, expected a power of two", block);
   const DataType dtype = DataType::uint(static_cast<int>(bits));
   const int64_t num_blocks = (k - 1) / block + 1, block_bytes = block * bits / 8,
@@ -65,8 +97,15 @@ void matmul_nbits(Importer& importer, const Node& node) {
   } else {
     zero = relax::make_scalar(bits == 4 ? 8 : 128, DataType::uint(8));
   }
-  const Expr a = importer.value(node, 0);
-  const Expr numbers = unpacked(data, n, num_blocks * block_bytes, k, dtype);
+  Expr a = importer.value(node, 0);
+  Expr numbers = unpacked(data, n, num_blocks * block_bytes, k, dtype);
+  if (importer.has_input(node, 4)) {
+    const std::vector<int64_t> order = order_of_groups(require_constant(importer, node, 4, k), k, block);
+    numbers = with_columns_in(numbers, order);
+    const Expr places = relax::make_constant(
+        runtime::Tensor::copy_of(order.data(), order.size() * sizeof(int64_t), runtime::Shape{k}, kInt64));
+    a = importer.bind(node, "relax.take", {a, places}, {{"axis", attr(int64_t{-1})}, {"mode", attr("clip")}});
+  }
   const Expr w =
       importer.bind(node, "relax.dequantize",
                     {numbers, relax::make_constant(scale.reshape(runtime::Shape{n, num_blocks})), zero},

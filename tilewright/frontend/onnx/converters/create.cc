@@ -210,6 +210,7 @@ constexpr ConverterRow kRows[] = {
     {"Range", range, 3, 3, kRange, 1, 11},
     {"Size", size, 1, 1},
     {"Trilu", triangle, 1, 2, kTrilu, 1, 14},
+    {"com.microsoft::Trilu", triangle, 1, 2, kTrilu},
 };
 
 }  // namespace

@@ -154,6 +154,7 @@ constexpr ConverterRow kRows[] = {
     {"Scatter", scatter_elements, 3, 3, kAxis, 1, 9, 10},
     {"ScatterElements", scatter_elements, 3, 3, kScatterElements, 1, 11},
     {"ScatterND", scatter_nd, 3, 3, kScatterND, 1, 11},
+    {"com.microsoft::GatherND", gather_nd, 2, 2},
 };
 
 }  // namespace

@@ -141,6 +141,21 @@ void cast_like(Importer& importer, const Node& node) {
   cast_to(importer, node, relax::dtype_of(importer.value(node, 1)));
 }
 
+// The same bits; a bool is a byte of 0 or 1.
+void bit_cast(Importer& importer, const Node& node) {
+  const Expr x = importer.value(node, 0);
+  const DataType from = relax::dtype_of(x), to = dtype_of(int_attr(node, "to", 0), "attribute \"to\"");
+  const auto num_bits = [](DataType dtype) { return dtype.is_bool() ? 8 : dtype.bits; };
+  if (num_bits(from) != num_bits(to))
+    throw UserError("the input is {}, which has another size than {}", from.str(), to.str());
+  if (num_bits(from) < 8)
+    throw Unsupported("the input is {}, supported are dtypes of whole bytes", from.str());
+  if (from.is_bool() || to.is_bool()) return cast_to(importer, node, to);
+  importer.emit(node, "relax.bitcast", {x}, {{"dtype", attr(to.str())}});
+}
+
+constexpr AttributeRule kBitCast[] = {
+    {"to", Attribute::kInt, kAnyLeast, kAnyMost, kFirstOpset, kLastOpset, true}};
 constexpr AttributeRule kBitShift[] = {
     {"direction", Attribute::kString, kAnyLeast, kAnyMost, kFirstOpset, kLastOpset, true}};
 constexpr AttributeRule kCast[] = {
@@ -161,6 +176,7 @@ constexpr ConverterRow kRows[] = {
     {"Asinh", same<"relax.asinh">, 1, 1, {}, 1, 9},
     {"Atan", same<"relax.atan">, 1, 1},
     {"Atanh", same<"relax.atanh">, 1, 1, {}, 1, 9},
+    {"BitCast", bit_cast, 1, 1, kBitCast, 1, 26},
     {"BitShift", bit_shift, 2, 2, kBitShift, 1, 11},
     {"BitwiseAnd", same<"relax.bitwise_and">, 2, 2, {}, 1, 18},
     {"BitwiseNot", same<"relax.bitwise_not">, 1, 1, {}, 1, 18},

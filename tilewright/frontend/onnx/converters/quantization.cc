@@ -226,6 +226,8 @@ constexpr ConverterRow kRows[] = {
     {"QLinearConv", qlinear_conv, 8, 9, kConv, 1, 10},
     {"QLinearMatMul", qlinear_matmul, 8, 8, {}, 1, 10},
     {"QuantizeLinear", quantize, 2, 3, kQuantizeLinear, 1, 10},
+    {"com.microsoft::DequantizeLinear", dequantize, 2, 3, kAxis},
+    {"com.microsoft::QuantizeLinear", quantize, 2, 3, kAxis},
 };
 
 }  // namespace
