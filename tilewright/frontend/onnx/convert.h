@@ -11,6 +11,7 @@
 #include "tilewright/relax/build/block_builder.h"
 #include "tilewright/relax/infer/op.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/span.h"
 
 namespace tilewright::frontend::onnx {
 using ir::attr;
@@ -35,6 +36,10 @@ class Importer {
   std::optional<Known> elements(const std::string& name) const;
   /// True if the elements are known, but not all of them are constants.
   bool is_expression(const std::string& name) const { return known_.count(name) != 0; }
+  /// True if the value called `name` is a constant or such an expression: no code has to compute it.
+  bool is_computed(const std::string& name) const;
+  /// The dtype of the tensor called `name`; void if nothing has made it.
+  DataType value_dtype(const std::string& name) const;
   /// The elements of input `input`, integers, if they are known at import time: a constant, or shape
   /// arithmetic.
   std::optional<relax::Shape> known(const Node& node, size_t input) const;
@@ -61,8 +66,8 @@ class Importer {
   /// Binds the call and defines the node's first output with it.
   void emit(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs = {});
   Expr bind(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs = {});
-  /// `value`, computed now if all inputs of the current node are constants, else bound to a variable.
-  Expr bound(const Expr& value);
+  /// `given`, computed now if all inputs of the current node are constants, else bound to a variable.
+  Expr bound(const Expr& given);
   Expr reshaped(const Node& node, const Expr& value, const relax::Shape& shape);
   /// Requires `condition`, a bool of extents, for `node`; see relax::Requirements::holds.
   template <class... Args>
@@ -79,6 +84,8 @@ class Importer {
   void define_fields(const Node& node, const Expr& tuple);
 
  private:
+  /// `value` with the current node as the origin of its calls (relax/graph/origin.h).
+  Expr with_origin(const Expr& value) const;
   void require_extents(const Node& node, const Expr& value);
   tir::Var new_size();
   /// `value` with long expressions in its extents replaced by names.
@@ -97,6 +104,7 @@ class Importer {
   std::unordered_map<std::string, Known> known_;  // values with elements that are not constants
   std::vector<relax::Requirement> requirements_;
   bool computes_now_ = false;  // all inputs of the current node are constants
+  Span origin_;                // of the current node
   int64_t steps_left_ = int64_t{1} << 24;
   int64_t num_sizes_ = 0;
   std::unordered_set<const ir::Object*> sizes_;  // dimensions that are read from tensors at run time

@@ -5,6 +5,7 @@
 #include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/fold/fold_call.h"
+#include "tilewright/relax/graph/origin.h"
 #include "tilewright/relax/graph/type_util.h"
 #include "tilewright/relax/infer/infer.h"
 #include "tilewright/relax/memory/liveness.h"
@@ -55,8 +56,10 @@ void Importer::convert(const Node& node) {
     keep(node, relax::requirements_of(relax::Call(value.as<relax::CallNode>())));
   };
   computes_now_ = has_constant_inputs(node);
+  const Span outer = std::exchange(origin_, relax::origin_of({node.any_name()}));
   find_converter(node.op(), opset)->convert(*this, node);
   builder.on_bind = nullptr;
+  origin_ = outer;
   require_known_shapes(node);
 }
 
@@ -128,6 +131,20 @@ std::optional<Known> Importer::elements(const std::string& name) const {
   const auto found = values_.find(name);
   const auto* constant = found == values_.end() ? nullptr : found->second.as<relax::ConstantNode>();
   return constant ? known_of(constant->data) : std::nullopt;
+}
+
+bool Importer::is_computed(const std::string& name) const {
+  const auto found = values_.find(name);
+  return known_.count(name) != 0 || (found != values_.end() && is<relax::ConstantNode>(found->second));
+}
+
+DataType Importer::value_dtype(const std::string& name) const {
+  if (const auto known = known_.find(name); known != known_.end()) return known->second.dtype;
+  const auto found = values_.find(name);
+  if (found == values_.end()) return DataType::void_();
+  const ir::Type whole = relax::type_of(found->second);
+  const auto* type = whole.as<relax::TensorTypeNode>();
+  return type ? type->dtype : DataType::void_();
 }
 
 std::optional<relax::Shape> Importer::known(const Node& node, size_t input) const {
@@ -323,7 +340,17 @@ bool Importer::has_constant_inputs(const Node& node) const {
   });
 }
 
-Expr Importer::bound(const Expr& value) {
+Expr Importer::with_origin(const Expr& value) const {
+  const auto* call = value.as<relax::CallNode>();
+  if (!call || call->span.source || !origin_.source) return value;
+  return with(relax::Call(call), [&](relax::CallNode& made) {
+    made.span = origin_;
+    for (Expr& arg : made.args) arg = with_origin(arg);
+  });
+}
+
+Expr Importer::bound(const Expr& given) {
+  const Expr value = with_origin(given);
   if (is<relax::ConstantNode>(value) || is<relax::VarNode>(value) || is<relax::DataflowVarNode>(value))
     return value;
   if (!computes_now_) return builder.emit(value);
