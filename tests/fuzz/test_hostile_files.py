@@ -1,0 +1,43 @@
+"""Files that were made to do harm: each kind is refused, and a process that ends or grows is found."""
+
+import functools
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from hostile_files import KINDS, check, generate
+
+
+@functools.cache
+def seeds() -> dict:
+    """The first seeds by kind."""
+    found = {}
+    for seed in range(1000):
+        found.setdefault(generate(seed).kind, []).append(seed)
+    return found
+
+
+def test_a_seed_gives_the_same_file():
+    assert generate(7).data == generate(7).data != generate(8).data
+    assert set(seeds()) == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_files_of_each_kind(kind, tmp_path):
+    results = list(check.run_seeds(seeds()[kind][:10], 1, tmp_path))
+    assert [f"seed {each.seed}: {each.problem}" for each in results if each.problem] == []
+    assert len(results) == 10
+    if KINDS[kind][1]:
+        assert all(each.is_refused for each in results)
+
+
+def test_what_a_process_does_is_found(tmp_path, monkeypatch):
+    def checked(seed, folder: Path):
+        if seed == 2:
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return check.Result(seed, "kind", "2000 MB of memory" if seed == 4 else "")
+
+    monkeypatch.setattr(check, "check", checked)
+    problems = {each.seed: each.problem for each in check.run_seeds(range(6), 2, tmp_path)}
+    assert problems == {0: "", 1: "", 2: "the process ended: SIGSEGV", 3: "", 4: "2000 MB of memory", 5: ""}
