@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 from hostile_files import KINDS, check, generate
+from onnx import TensorProto, helper
+
+import tilewright
+from tilewright.frontend.onnx import from_onnx
 
 
 @functools.cache
@@ -41,3 +45,22 @@ def test_what_a_process_does_is_found(tmp_path, monkeypatch):
     monkeypatch.setattr(check, "check", checked)
     problems = {each.seed: each.problem for each in check.run_seeds(range(6), 2, tmp_path)}
     assert problems == {0: "", 1: "", 2: "the process ended: SIGSEGV", 3: "", 4: "2000 MB of memory", 5: ""}
+
+
+def test_a_number_for_each_element_of_a_huge_tensor_is_not_asked_for():
+    """Seed 9901: k has 2**40 elements, each of which would have become a dimension."""
+    kinds = {"x": (TensorProto.FLOAT, [3, 4]), "k": (TensorProto.INT64, [2**40])}
+    infos = [helper.make_tensor_value_info(name, *kind) for name, kind in kinds.items()]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
+    nodes = [helper.make_node("TopK", ["x", "k"], ["y", "i"])]
+    model = helper.make_model(
+        helper.make_graph(nodes, "g", infos, outputs),
+        opset_imports=[helper.make_opsetid("", 17)],
+        ir_version=8,
+    )
+    with pytest.raises(tilewright.Unsupported) as error:
+        from_onnx(model)
+    assert str(error.value) == (
+        'unsupported: TopK node that makes "y": input "k" is known only at run time\n'
+        "help: make it a constant where the model is exported"
+    )

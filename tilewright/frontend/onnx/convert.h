@@ -44,7 +44,7 @@ class Importer {
   /// arithmetic.
   std::optional<relax::Shape> known(const Node& node, size_t input) const;
   /// The same, or new dimensions for elements that are only known at run time.  Raises Unsupported if their
-  /// number is unknown.
+  /// number is unknown, or larger than any shape's.
   relax::Shape require_known(const Node& node, size_t input);
   /// The elements of input `input`, constants; raises Unsupported if it is not a constant.
   std::vector<int64_t> require_ints(const Node& node, size_t input) const;

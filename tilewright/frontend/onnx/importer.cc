@@ -180,7 +180,7 @@ relax::Shape Importer::require_known(const Node& node, size_t input) {
   const std::optional<int64_t> count = count_of(tensor);
   const DataType dtype = relax::dtype_of(tensor);
   if (!dtype.is_integral()) throw UserError("input \"{}\" is {}, expected integers", name, dtype.str());
-  if (!count) throw open_input(name);
+  if (!count || *count > kMostKnown) throw open_input(name);
   const Expr whole = bound(converted(tensor, kInt64));
   const Expr list = reshaped(node, whole, {relax::extent_imm(*count)});
   Known sizes{kInt64, {*count}, {}, &node};
