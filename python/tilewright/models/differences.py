@@ -125,7 +125,7 @@ def diff(
     atol       part of the largest number of a tensor by which its numbers may differ, too; default 1e-5
     folder     where model.onnx, inputs.npz and expected.npz of the smallest part that differs are written; default: nowhere
     Raises     UserError for inputs or a reference that do not fit; what the model raises when it is imported or run
-    >>> tilewright.models.diff("model.onnx", {"x": x}, reference="onnxruntime")
+    >>> tilewright.models.diff("model.onnx", {"image": np.ones((1, 1, 28, 28), "float32")}, reference="onnxruntime")
     """
     model = model if isinstance(model, ModelFile) else ModelFile(model)
     right = inputs | Reference(reference).values(model, inputs)

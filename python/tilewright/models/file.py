@@ -65,7 +65,7 @@ class ModelFile:
 
     source  path of the file, beside which tensors may be kept, or bytes
     Raises  UserError if the file is missing or is no ONNX model
-    >>> ModelFile("model.onnx").nodes[0].name
+    >>> tilewright.models.ModelFile("model.onnx").nodes[0].shown
     """
 
     def __init__(self, source):

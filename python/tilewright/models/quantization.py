@@ -76,7 +76,8 @@ def quantize(
     keep         names of nodes that stay as they are; default none
     Raises       UserError for examples, a method, bits or names that do not fit; Unsupported for a model of an older opset, or one without
                  a layer to quantize
-    >>> print(tilewright.models.quantize("model.onnx", {"x": pictures}, "model.int8.onnx"))
+    >>> examples = {"image": np.random.default_rng(0).random((64, 1, 28, 28), "float32")}
+    >>> print(tilewright.models.quantize("model.onnx", examples, "model.int8.onnx").layers[0].sqnr_db)
     """
     model = model if isinstance(model, ModelFile) else ModelFile(model)
     if method not in METHODS:
