@@ -39,12 +39,12 @@ def test_files_of_each_kind(kind, tmp_path):
 def test_what_a_process_does_is_found(tmp_path, monkeypatch):
     def checked(seed, folder: Path):
         if seed == 2:
-            os.kill(os.getpid(), signal.SIGSEGV)
+            os.kill(os.getpid(), signal.SIGKILL)
         return check.Result(seed, "kind", "2000 MB of memory" if seed == 4 else "")
 
     monkeypatch.setattr(check, "check", checked)
     problems = {each.seed: each.problem for each in check.run_seeds(range(6), 2, tmp_path)}
-    assert problems == {0: "", 1: "", 2: "the process ended: SIGSEGV", 3: "", 4: "2000 MB of memory", 5: ""}
+    assert problems == {0: "", 1: "", 2: "the process ended: SIGKILL", 3: "", 4: "2000 MB of memory", 5: ""}
 
 
 def test_a_number_for_each_element_of_a_huge_tensor_is_not_asked_for():
