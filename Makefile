@@ -48,6 +48,7 @@ docs: setup-test
 	@$(RUN) $(PYTHON) tools/primitive_docs.py
 	@$(RUN) $(PYTHON) tools/machine_table.py
 	@$(RUN) $(PYTHON) tools/doc_lists.py
+	@$(RUN) $(PYTHON) tools/onnx_coverage.py
 	@$(RUN) $(PYTHON) tools/cli_page.py
 	@$(RUN) $(PYTHON) tools/travel_page.py
 	@$(RUN) $(PYTHON) tools/tuning_picture.py

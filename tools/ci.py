@@ -184,8 +184,10 @@ def no_llvm_commands() -> list[Command]:
 
 
 def model_commands() -> list[list[Command]]:
-    """Real models, and random ones with symbolic extents, called with matching and contradicting shapes; a different
-    sample each day.
+    """Real models; random ones with symbolic extents, called with matching and contradicting shapes; random single nodes
+    beside two references; files that were made to do harm.  Of what is random a different sample each day.
+
+    Whole campaigns: python -m random_nodes 0 5000, python -m hostile_files 0 20000
     """
     env = environment("build")
     env["PYTHONPATH"] += f":{ROOT / 'tests'}"
@@ -193,6 +195,8 @@ def model_commands() -> list[list[Command]]:
         [
             pytest("models", "tests/models"),
             Command([sys.executable, "-m", "open_models", "--today", "40"], env),
+            Command([sys.executable, "-m", "random_nodes", "--today", "20", "--processes", "1"], env),
+            Command([sys.executable, "-m", "hostile_files", "--today", "20", "--processes", "1"], env),
         ]
     ]
 
@@ -230,7 +234,7 @@ STAGES = [
     Stage("cpp", "C++ tests", lambda: [ctest("cpp", "build", "-j2")], 600),
     Stage("python", "fast Python tests", python_commands, 1800),
     Stage("examples", "the demo, examples, install", example_commands, 2400),
-    Stage("models", "real and random models", model_commands, 1200),
+    Stage("models", "real, random and hostile models", model_commands, 1200),
     Stage("slow", "slow tests and fuzzers", slow_commands, 1500),
     Stage("sanitizers", "address and undefined behaviour sanitizers", sanitizer_commands, 3000),
     Stage("threads", "thread sanitizer", threads_commands, 600),

@@ -35,7 +35,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ArgumentError", "Device", "Executable", "IRModule", "InternalError", "Module", "Schedule", "Target", "Tensor", "Unsupported",
     "UserError", "VirtualMachine", "build", "compile", "cpu", "cuda", "device", "empty", "errors", "from_dlpack",
-    "get_global_func", "instrument", "ir", "load_module", "register_func", "relax", "runtime", "schedule", "script", "target", "te",
+    "get_global_func", "instrument", "ir", "load_module", "models", "register_func", "relax", "runtime", "schedule", "script", "target", "te",
     "tensor", "tir", "transform",
 ]  # fmt: skip
 
@@ -51,6 +51,7 @@ def __getattr__(name: str):
         "compat",
         "frontend",
         "instrument",
+        "models",
         "records",
         "relax",
         "schedule",

@@ -13,7 +13,7 @@ def test_names_each_kernel_and_its_limit(command, affine):
     assert header.split() == "kernel calls time share GFLOP/s GB/s lanes of limit limit".split()
     assert rows[0].split()[0] == "fused_matmul_add"
     assert rows[1].startswith("between kernels")
-    assert [line[:8].strip() for line in rows if line.startswith("  ")][:2] == ["work", "limit"]
+    assert [line[:8].strip() for line in rows if line.startswith("  ")][:3] == ["nodes", "work", "limit"]
 
 
 def test_json_page_and_one_kernel(command, affine, tmp_path):

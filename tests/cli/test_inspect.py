@@ -243,3 +243,128 @@ def test_opset_that_is_too_old(command, save_model, tmp_path):
     onnx.save(model, tmp_path / path)
     done = command("inspect", path)
     assert done.out.endswith("cannot be imported\n  Relu (y): the model has opset 6, supported are 7 to 28\n")
+
+
+COVERAGE = """\
+model.onnx: ONNX opset 17
+15 nodes, 4 can be imported
+native: compiled code computes them
+     2 Relu  float32
+computed when the model is imported
+     1 Constant  int64
+     1 Shape  float32, int64
+need values that only a run knows
+  ReduceSum (total): input "k" is known only at run time
+missing operators
+  NonZero (a, b, c, d, ... 6 nodes): the operator cannot be imported
+  com.mine::Fast (fast): the operator cannot be imported
+cannot be imported as they are
+  Relu (wrong): 2 inputs, expected 1
+need the result of a node that cannot be imported
+  Relu (after)
+  Sigmoid (last)
+"""
+
+
+@pytest.fixture
+def mixed(save_model):
+    """A model with nodes of every fate."""
+    from onnx import TensorProto, helper
+
+    nodes = [helper.make_node("NonZero", ["x"], [name]) for name in "abcdef"]
+    nodes += [
+        helper.make_node("Constant", [], ["one"], value_ints=[1]),
+        helper.make_node("Fast", ["x"], ["g"], name="fast", domain="com.mine"),
+        helper.make_node("Relu", ["x", "x"], ["h"], name="wrong"),
+        helper.make_node("Relu", ["a"], ["i"], name="after"),
+        helper.make_node("ReduceSum", ["x", "k"], ["z"], name="total"),
+        helper.make_node("Sigmoid", ["z"], ["s"], name="last"),
+        helper.make_node("Relu", ["x"], ["r"]),
+        helper.make_node("Relu", ["r"], ["y"]),
+        helper.make_node("Shape", ["r"], ["t"]),
+    ]
+    return save_model(
+        nodes,
+        {"x": (TensorProto.FLOAT, ["n", 3]), "k": (TensorProto.INT64, [1])},
+        {"y": (TensorProto.FLOAT, None)},
+    )
+
+
+def test_coverage(command, mixed):
+    done = command("inspect", mixed, "--coverage")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == COVERAGE
+
+
+def test_coverage_as_json(command, mixed):
+    found = json.loads(command("inspect", mixed, "--coverage", "--json").out)
+    assert (found["nodes"], found["importable"], found["other_reasons"]) == (15, 4, [])
+    states = {row["operator"]: row["state"] for row in found["operators"]}
+    assert states["NonZero"] == "missing" and states["Shape"] == "computed"
+    assert found["operators"][0] == {
+        "operator": "Relu",
+        "state": "native",
+        "nodes": ["r", "y"],
+        "dtypes": ["float32"],
+    }
+    assert {row["state"] for row in found["operators"]} == {
+        "native",
+        "computed",
+        "needs values",
+        "missing",
+        "refused",
+        "follows",
+    }
+
+
+def test_coverage_of_a_model_that_runs(command, affine):
+    done = command("inspect", affine, "--coverage")
+    assert done.out == (
+        "model.onnx: ONNX opset 17\n1 node, 1 can be imported\n"
+        "native: compiled code computes them\n     1 Gemm  float32\n"
+    )
+
+
+def test_coverage_looks_into_subgraphs(command, save_model):
+    from onnx import TensorProto, helper
+
+    value = helper.make_tensor_value_info("r", TensorProto.FLOAT, None)
+    inner = [helper.make_node("Fast", ["x"], ["r"], name="inside", domain="com.mine")]
+    other = [helper.make_node("Relu", ["x"], ["r"], name="beside")]
+    branches = [
+        helper.make_graph(inner, "then", [], [value]),
+        helper.make_graph(other, "else", [], [value]),
+    ]
+    nodes = [
+        helper.make_node("If", ["c"], ["y"], name="choice", then_branch=branches[0], else_branch=branches[1])
+    ]
+    path = save_model(
+        nodes,
+        {"c": (TensorProto.BOOL, []), "x": (TensorProto.FLOAT, [3])},
+        {"y": (TensorProto.FLOAT, None)},
+    )
+    found = json.loads(command("inspect", path, "--coverage", "--json").out)
+    assert found["nodes"] == 3
+    missing = [row["nodes"] for row in found["operators"] if row["operator"] == "com.mine::Fast"]
+    assert missing == [["inside"]]
+
+
+def test_coverage_of_an_input_that_is_no_tensor_of_numbers(command, save_model):
+    from onnx import TensorProto, helper
+
+    path = save_model(
+        [helper.make_node("Identity", ["x"], ["y"])],
+        {"x": (TensorProto.STRING, [3])},
+        {"y": (TensorProto.STRING, [3])},
+    )
+    done = command("inspect", path, "--coverage")
+    assert done.out.endswith('other reasons\n  input (x): value "x" has element type STRING\n')
+
+
+def test_coverage_of_a_library(command, affine):
+    command("compile", affine, "-o", "model.so")
+    done = command("inspect", "model.so", "--coverage")
+    assert (done.code, done.err) == (
+        2,
+        'error: "model.so" is compiled already\nhelp: give the ONNX model it was compiled from\n',
+    )

@@ -64,8 +64,7 @@ void describe_problems(const frontend::onnx::Model& model, const Error& error, S
 Summary summary_of_onnx(const ModelOptions& options) {
   const frontend::onnx::Model model = read_onnx(options);
   Summary summary;
-  summary.origin = fmt::format("ONNX opset {}{}", model.opsets.at(""),
-                               model.producer.empty() ? "" : fmt::format(", made by {}", model.producer));
+  summary.origin = origin_text(model);
   for (const frontend::onnx::Node& node : model.graph.nodes) ++summary.operators[node.op()];
   for (const auto& [name, tensor] : model.graph.initializers) {
     ++summary.num_constants;
@@ -97,18 +96,6 @@ Summary summary_of_library(const Model& model) {
   return summary;
 }
 
-// "NonZero (a, b): the operator cannot be imported"
-std::string text_of(const frontend::onnx::Problem& problem) {
-  std::vector<std::string> names = problem.names;
-  const size_t count = names.size();
-  if (count > 4) names.resize(4);
-  std::string where = problem.op.empty() ? "input" : problem.op;
-  if (count > 0)
-    where +=
-        fmt::format(" ({}{})", fmt::join(names, ", "), count > 4 ? fmt::format(", ... {} nodes", count) : "");
-  return count == 0 ? problem.reason : fmt::format("{}: {}", where, problem.reason);
-}
-
 std::string text_of(const Summary& summary, const std::string& path) {
   std::string text = fmt::format("{}: {}\ninputs{}\noutputs{}\n", path, summary.origin,
                                  list_text(summary.inputs), list_text(summary.outputs));
@@ -118,7 +105,7 @@ std::string text_of(const Summary& summary, const std::string& path) {
   for (const auto& [name, count] : summary.operators) text += fmt::format("{:>6} {}\n", count, name);
   if (!summary.problems.empty()) text += "cannot be imported\n";
   for (const frontend::onnx::Problem& problem : summary.problems)
-    text += fmt::format("  {}\n", text_of(problem));
+    text += fmt::format("  {}\n", problem_text(problem));
   if (summary.num_following > 0)
     text += fmt::format("  nodes that need their outputs: {}\n", summary.num_following);
   if (!summary.kernels.empty()) text += "kernels\n";
@@ -152,6 +139,23 @@ std::string summary_json(const Summary& summary, const std::string& path) {
 }
 
 }  // namespace
+
+std::string origin_text(const frontend::onnx::Model& model) {
+  return fmt::format("ONNX opset {}{}", model.opsets.at(""),
+                     model.producer.empty() ? "" : fmt::format(", made by {}", model.producer));
+}
+
+std::string problem_text(const frontend::onnx::Problem& problem) {
+  std::vector<std::string> names = problem.names;
+  const size_t count = names.size();
+  if (count > 4) names.resize(4);
+  std::string where = problem.op.empty() ? "input" : problem.op;
+  if (count > 0)
+    where +=
+        fmt::format(" ({}{})", fmt::join(names, ", "), count > 4 ? fmt::format(", ... {} nodes", count) : "");
+  if (count == 0) return problem.reason;
+  return problem.reason.empty() ? where : fmt::format("{}: {}", where, problem.reason);
+}
 
 std::string summary_text(const ModelOptions& options, bool is_json) {
   Progress progress(true);

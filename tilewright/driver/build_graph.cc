@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <sstream>
 
@@ -12,9 +13,11 @@
 #include "tilewright/driver/pack_weights.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/driver/verify_passes.h"
+#include "tilewright/ir/walk.h"
 #include "tilewright/records/json.h"
 #include "tilewright/relax/build/block_builder.h"
 #include "tilewright/relax/graph/function_names.h"
+#include "tilewright/relax/graph/origin.h"
 #include "tilewright/relax/index_inputs.h"
 #include "tilewright/relax/infer/definitions.h"
 #include "tilewright/relax/infer/infer.h"
@@ -112,6 +115,26 @@ std::vector<runtime::vm::Note> notes_of(const ir::IRModule& module, const ir::Ta
   return notes;
 }
 
+// The nodes of the model that each kernel computes, one a line, in the order of the graph.
+std::vector<runtime::vm::Note> node_notes(const ir::IRModule& module) {
+  std::map<std::string, Span> origins;
+  for (const ir::BaseFunc& func : module->functions) {
+    if (!ir::is<relax::FunctionNode>(func)) continue;
+    ir::walk(func, [&](const relax::CallNode* call) {
+      const auto* callee = call->args.empty() ? nullptr : call->args[0].as<ir::GlobalVarNode>();
+      if (!callee || !call->span.source) return;
+      Span& origin = origins[relax::kernel_symbol(module, callee->name_hint)];
+      origin = relax::joined_origins(origin, call->span);
+    });
+  }
+  std::vector<runtime::vm::Note> notes;
+  for (const auto& [kernel, origin] : origins) {
+    const std::vector<std::string> names = relax::origin_names(origin);
+    if (!names.empty()) notes.push_back({"nodes." + kernel, fmt::format("{}", fmt::join(names, "\n"))});
+  }
+  return notes;
+}
+
 // Adds `record` to the record of the same step, so that each step has one.
 void add_to(std::vector<ir::PassRecord>& records, const ir::PassRecord& record) {
   for (ir::PassRecord& known : records) {
@@ -176,6 +199,7 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
   result.plans = std::move(program.plans);
   stage("plan memory");
   result.code.notes = notes_of(result.legalized, target, generator.needed_features);
+  for (runtime::vm::Note& note : node_notes(result.legalized)) result.code.notes.push_back(std::move(note));
   if (!indices.empty()) result.code.notes.push_back({"indices", indices});
   // plans are noted when kernels are compiled, before anything is exported
   const auto code = std::make_shared<runtime::vm::Executable>(result.code);

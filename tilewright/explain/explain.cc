@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <sstream>
 
 #include "tilewright/analysis/flops.h"
 #include "tilewright/driver/compiled_module.h"
@@ -278,6 +279,8 @@ Explanation explain(const driver::Executable& compiled, const std::vector<runtim
     KernelReport& kernel = result.kernels.emplace_back();
     kernel.time = std::move(time);
     kernel.share = kernel.time.seconds / total;
+    std::istringstream nodes(std::string(compiled.code.note("nodes." + kernel.time.name)));
+    for (std::string node; std::getline(nodes, node);) kernel.nodes.push_back(node);
     const std::span<const driver::KernelSchedule> plans = plans_of(kernel.time.name, schedules);
     kernel.is_packed = plans.empty();
     if (kernel.is_packed) continue;

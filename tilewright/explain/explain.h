@@ -24,6 +24,7 @@ struct KernelReport {
   std::optional<double> vector_use;  // the part of the lanes of vector instructions that does work, 0 to 1
   std::vector<schedule::Attempt> attempts;  // rules, in order
   std::string trace;                        // the steps of its schedule, a line each
+  std::vector<std::string> nodes;           // of a model file that it computes, by their names
   std::vector<std::string> plans;           // a line each, if it has several, between which extents choose
   size_t plan = 0;                          // the one that the call ran, which all else is about
   std::string next;                         // what to try

@@ -37,6 +37,7 @@ Json json_of(const KernelReport& kernel) {
                         {"kind", attempt.is_applied() ? "" : name_of(attempt.reason->kind)}});
   const bool is_known = !kernel.limit.empty();
   return {{"name", time.name},
+          {"nodes", kernel.nodes},
           {"calls", time.num_calls},
           {"seconds", time.seconds},
           {"share", kernel.share},

@@ -1,4 +1,6 @@
 // Explanations as text.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "tilewright/explain/explain.h"
@@ -45,6 +47,7 @@ std::vector<std::string> row_of(const KernelReport& kernel) {
 std::string details_of(const KernelReport& kernel) {
   const KernelTime& time = kernel.time;
   std::string text = fmt::format("{}\n", time.name);
+  if (!kernel.nodes.empty()) text += fmt::format("  nodes   {}\n", fmt::join(kernel.nodes, ", "));
   if (!kernel.limit.empty()) {
     text += fmt::format("  work    {:.4g} MFLOP, {} in {}; {:.2f} FLOP a byte\n", *time.flops * 1e-6,
                         bytes_text(time.bytes), kernel.level, *time.flops / time.bytes);

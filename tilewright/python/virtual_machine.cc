@@ -156,6 +156,8 @@ void bind_machine(nb::module_& m) {
       .def("ordered", [](const VirtualMachine& self, const std::string& name, nb::args args,
                          nb::kwargs named) { return ordered(public_function(self, name), args, named); })
       .def("record_calls", &record_calls)
+      .def("note", [](const VirtualMachine& self,
+                      const std::string& name) { return std::string(self.executable().note(name)); })
       .def("set_instrument", &set_instrument, nb::arg("hook").none())
       .def_prop_ro("graph_names",
                    [](const VirtualMachine& self) {

@@ -182,7 +182,7 @@ class VirtualMachine:
             durations.append((time.perf_counter() - start) * 1e6)
 
         records = self._machine.record_calls(call)
-        return Profile(records, durations[0])
+        return Profile(records, durations[0], lambda name: self._machine.note(f"nodes.{name}").splitlines())
 
     def time_evaluator(
         self,

@@ -110,3 +110,78 @@ def test_made_names_are_fixed_beside_those_of_the_model():
     model = two_negations([None, "x.0"], ["y.0"], [[None, None], [None]])
     fixed = tilewright.compile(model, shapes={"x.0": 5, "x.0_": 3, "y.0": 7})
     assert [each.type for each in fixed.inputs] == ["float32[3, 5]", "float32[7]"]
+
+
+def small_network():
+    """Convolution, bias and activation, twice, and a product of what they make."""
+    node = helper.make_node
+    random = np.random.default_rng(0)
+    weights = {"w1": (4, 3, 3, 3), "w2": (4, 4, 3, 3), "w3": (4, 5)}
+    tensors = [
+        onnx.numpy_helper.from_array(random.standard_normal(shape).astype("float32"), name)
+        for name, shape in weights.items()
+    ]
+    nodes = [
+        node("Conv", ["x", "w1"], ["a"], name="conv1", pads=[1, 1, 1, 1]),
+        node("Relu", ["a"], ["b"], name="relu1"),
+        node("Conv", ["b", "w2"], ["c"], name="conv2", pads=[1, 1, 1, 1]),
+        node("Add", ["c", "b"], ["d"], name="residual"),
+        node("Relu", ["d"], ["e"]),
+        node("GlobalAveragePool", ["e"], ["f"], name="mean"),
+        node("Flatten", ["f"], ["g"], name="flat"),
+        node("MatMul", ["g", "w3"], ["y"], name="head"),
+    ]
+    values = [
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 3, 7, 5])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+    ]
+    return helper.make_model(
+        helper.make_graph(nodes, "g", *values, tensors),
+        opset_imports=[helper.make_opsetid("", 17)],
+        ir_version=8,
+    )
+
+
+@pytest.mark.parametrize("level", [0, 2])
+def test_names_of_nodes_survive_fusion(level):
+    with tilewright.transform.PassContext(opt_level=level):
+        executable = tilewright.compile(small_network())
+    profile = tilewright.VirtualMachine(executable).profile("main", np.ones((2, 3, 7, 5), "float32"))
+    named = [call.nodes for call in profile.calls if call.nodes]
+    assert {name for nodes in named for name in nodes} >= {
+        "conv1",
+        "relu1",
+        "conv2",
+        "residual",
+        "e",
+        "mean",
+        "head",
+    }
+    if level == 2:
+        assert ["conv2", "residual", "e"] in named
+        assert "conv2, residual, e" in str(profile)
+    else:
+        assert all(len(nodes) == 1 for nodes in named if "conv1" in nodes)
+
+
+def test_a_library_keeps_the_names(tmp_path):
+    tilewright.compile(small_network()).export_library(tmp_path / "m.so")
+    machine = tilewright.VirtualMachine(tilewright.load_module(str(tmp_path / "m.so")))
+    profile = machine.profile("main", np.ones((2, 3, 7, 5), "float32"))
+    assert ["conv2", "residual", "e"] in [call.nodes for call in profile.calls]
+    assert "residual" in profile.as_json()
+
+
+def test_an_explanation_names_the_nodes(tmp_path):
+    program = __import__("shutil").which("tilewright")
+    if program is None:
+        pytest.skip("tilewright is not built")
+    (tmp_path / "m.onnx").write_bytes(small_network().SerializeToString())
+    done = subprocess.run(
+        [program, "explain", "m.onnx", "--random", "0"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "  nodes   conv2, residual, e\n" in done.stdout

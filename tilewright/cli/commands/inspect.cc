@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "tilewright/cli/command.h"
+#include "tilewright/cli/coverage.h"
 #include "tilewright/cli/json.h"
 #include "tilewright/cli/summary.h"
 #include "tilewright/cli/tuning_text.h"
@@ -18,7 +19,7 @@ struct Options {
   ModelOptions model;
   CompileFlags flags = {};
   std::string stage, function;
-  bool shows_schedules = false, shows_records = false, is_json = false;
+  bool shows_schedules = false, shows_records = false, shows_coverage = false, is_json = false;
 };
 
 // The functions of `module` that are `wanted`, as script; only the one called `name` if that is not empty.
@@ -190,6 +191,10 @@ std::string schedules_text(const Options& options) {
 void run(const Options& options) {
   require_onnx_for(options.flags, options.model);
   runtime::set_num_threads(options.model.num_threads);
+  if (options.shows_coverage) {
+    require_onnx(options.model.path);
+    return print(coverage_text(options.model, options.is_json));
+  }
   if (options.shows_schedules) return print(schedules_text(options));
   if (options.shows_records) return print(records_text(options.model, options.function, options.is_json));
   if (options.stage.empty()) {
@@ -218,6 +223,13 @@ std::function<void()> add(CLI::App& app) {
                "the records of tuning that a library carries, as `compile --db` took them")
       ->excludes(stage)
       ->excludes("--schedules");
+  app.add_flag(
+         "--coverage", options->shows_coverage,
+         "what becomes of each node, before anything is built: operators and dtypes that run, values that "
+         "only a run knows, operators that are missing")
+      ->excludes(stage)
+      ->excludes("--schedules")
+      ->excludes("--tuning");
   app.add_option("--function", options->function, "only this function");
   app.add_flag("--json", options->is_json, "print JSON");
   return [options] { run(*options); };
@@ -232,6 +244,7 @@ extern constinit const Command inspect_info = {
     .add = add,
     .examples = R"(examples:
   tilewright inspect model.onnx
+  tilewright inspect model.onnx --coverage
   tilewright inspect model.onnx --stage relax
   tilewright inspect model.onnx --stage asm --function matmul
   tilewright inspect model.onnx --schedules --function fused_matmul_add

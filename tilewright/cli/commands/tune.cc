@@ -1,15 +1,7 @@
 // tilewright tune: measures schedules of a model's kernels.  The loop of tuning is Python's (docs/decisions/0027).
-#include <signal.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-
 #include "tilewright/cli/command.h"
 #include "tilewright/cli/json.h"
-#include "tilewright/driver/process.h"
-#include "tilewright/support/error.h"
+#include "tilewright/cli/python_program.h"
 
 namespace tilewright::cli {
 namespace {
@@ -21,16 +13,7 @@ struct Options {
   bool is_quiet = false, allows_reassociation = false, resumes = false, is_cold = false;
 };
 
-constexpr const char* kProgram = R"(
-import sys
-try:
-    from tilewright.tune.command import main
-except ImportError as error:
-    sys.exit(f"error: tuning needs the Python package: {error}\nhelp: pip install tilewright[tune], or name its Python by TILEWRIGHT_PYTHON")
-except KeyboardInterrupt:
-    sys.exit(130)
-sys.exit(main(sys.argv[1]))
-)";
+constexpr PythonProgram kProgram = {"tilewright.tune.command", "tuning", "tilewright[tune]"};
 
 // The options for the Python package.
 std::string text_of(const Options& options) {
@@ -51,24 +34,9 @@ std::string text_of(const Options& options) {
                     {"allow_reassociation", options.allows_reassociation}});
 }
 
-// Becomes the Python program.
 void run(const Options& options) {
   require_onnx(options.path);
-  const char* named = std::getenv("TILEWRIGHT_PYTHON");
-  const std::string python = named ? named : driver::find_program({"python3", "python"});
-  if (python.empty())
-    throw UserError("tuning needs Python, and there is no python3 in PATH")
-        .help("pip install tilewright[tune], or name its Python by TILEWRIGHT_PYTHON");
-  std::vector<std::string> command = {python, "-c", kProgram, text_of(options)};
-  std::vector<char*> argv;
-  for (std::string& word : command) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  // this program may have blocked signals; Ctrl-C must reach Python nevertheless
-  sigset_t none;
-  sigemptyset(&none);
-  pthread_sigmask(SIG_SETMASK, &none, nullptr);
-  execv(python.c_str(), argv.data());
-  throw UserError("{} cannot be started: {}", python, std::strerror(errno));
+  become_python(kProgram, text_of(options));
 }
 
 std::function<void()> add(CLI::App& app) {

@@ -15,6 +15,7 @@
 #include "tilewright/relax/build/block_builder.h"
 #include "tilewright/relax/infer/op.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/span.h"
 
 namespace tilewright::frontend::onnx {
 using ir::attr;
@@ -62,11 +63,15 @@ class Importer {
   std::optional<Known> elements(const std::string& name) const;
   /// True if the elements are known, but not all of them are constants.
   bool is_expression(const std::string& name) const { return scopes_.known(name) != nullptr; }
+  /// True if the value called `name` is a constant or such an expression: no code has to compute it.
+  bool is_computed(const std::string& name) const;
+  /// The dtype of the tensor called `name`; void if nothing has made it.
+  DataType value_dtype(const std::string& name) const;
   /// The elements of input `input`, integers, if they are known at import time: a constant, or shape
   /// arithmetic.
   std::optional<relax::Shape> known(const Node& node, size_t input) const;
   /// The same, or new dimensions for elements that are only known at run time.  Raises Unsupported if their
-  /// number is unknown.
+  /// number is unknown, or larger than any shape's.
   relax::Shape require_known(const Node& node, size_t input);
   /// The elements of input `input`, constants; raises Unsupported if it is not a constant.
   std::vector<int64_t> require_ints(const Node& node, size_t input) const;
@@ -90,8 +95,8 @@ class Importer {
   /// Binds the call and defines the node's first output with it.
   void emit(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs = {});
   Expr bind(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs = {});
-  /// `value`, computed now if all inputs of the current node are constants, else bound to a variable.
-  Expr bound(const Expr& value);
+  /// `given`, computed now if all inputs of the current node are constants, else bound to a variable.
+  Expr bound(const Expr& given);
   Expr reshaped(const Node& node, const Expr& value, const relax::Shape& shape);
   /// `value`, a tensor whose shape only the call knows, as one of `shape`, so that following operators know its
   /// extents.  Those that are null become new open dimensions, which are read from the tensor when the model runs.
@@ -141,6 +146,8 @@ class Importer {
   void define_fields(const Node& node, const Expr& tuple);
 
  private:
+  /// `value` with the current node as the origin of its calls (relax/graph/origin.h).
+  Expr with_origin(const Expr& value) const;
   void require_extents(const Node& node, const Expr& value);
   void state(const relax::Requirement& requirement);
   /// The tensor that the node `maker` computes, which made a known value of scope `depth`.
@@ -166,6 +173,7 @@ class Importer {
   std::vector<std::shared_ptr<const Graph>> kept_;
   std::unordered_map<const ir::Object*, std::shared_ptr<const Contents>> contents_;  // by variable
   bool computes_now_ = false;  // all inputs of the current node are constants
+  Span origin_;                // of the current node
   int64_t steps_left_ = int64_t{1} << 24;
   int64_t num_sizes_ = 0;
   std::unordered_set<const ir::Object*> sizes_;  // dimensions that are read from tensors at run time

@@ -65,13 +65,14 @@ ir::IRModule convert_model(const Model& model, Choices& choices, Problems* probl
     std::vector<Expr> outputs;
     importer.builder.dataflow([&] {
       for (const Node& node : model.graph.nodes) {
-        if (problems && problems->follows(node)) continue;
+        if (problems && problems->follows(node, importer)) continue;
         try {
           if (problems) problems->check(node);
           if (!compute_known(importer, node)) importer.convert(node);
+          if (problems) problems->made(node, importer);
         } catch (Error& error) {
           if (problems) {
-            problems->add(node, error);
+            problems->add(node, error, importer);
             continue;
           }
           error.add_prefix(node.shown());

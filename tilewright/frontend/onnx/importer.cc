@@ -5,6 +5,7 @@
 #include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/fold/fold_call.h"
+#include "tilewright/relax/graph/origin.h"
 #include "tilewright/relax/graph/type_util.h"
 #include "tilewright/relax/infer/infer.h"
 #include "tilewright/relax/memory/liveness.h"
@@ -58,9 +59,11 @@ void Importer::convert(const Node& node) {
     keep(node, relax::requirements_of(relax::Call(value.as<relax::CallNode>())));
   };
   computes_now_ = has_constant_inputs(node);
+  const Span outer = std::exchange(origin_, relax::origin_of({node.any_name()}));
   find_converter(node.op(), opset)->convert(*this, node);
   builder.on_bind = outer_on_bind;
   computes_now_ = outer_computes_now;
+  origin_ = outer;
   require_known_shapes(node);
 }
 
@@ -160,6 +163,20 @@ std::optional<Known> Importer::elements(const std::string& name) const {
   return constant ? known_of(constant->data) : std::nullopt;
 }
 
+bool Importer::is_computed(const std::string& name) const {
+  const Expr found = scopes_.value(name);
+  return scopes_.known(name) != nullptr || (found && is<relax::ConstantNode>(found));
+}
+
+DataType Importer::value_dtype(const std::string& name) const {
+  if (const Known* known = scopes_.known(name)) return known->dtype;
+  const Expr found = scopes_.value(name);
+  if (!found) return DataType::void_();
+  const ir::Type whole = relax::type_of(found);
+  const auto* type = whole.as<relax::TensorTypeNode>();
+  return type ? type->dtype : DataType::void_();
+}
+
 std::optional<relax::Shape> Importer::known(const Node& node, size_t input) const {
   if (!has_input(node, input)) return std::nullopt;
   const std::optional<Known> found = elements(node.inputs[input]);
@@ -193,7 +210,7 @@ relax::Shape Importer::require_known(const Node& node, size_t input) {
   const std::optional<int64_t> count = count_of(tensor);
   const DataType dtype = relax::dtype_of(tensor);
   if (!dtype.is_integral()) throw UserError("input \"{}\" is {}, expected integers", name, dtype.str());
-  if (!count) throw open_input(name);
+  if (!count || *count > kMostKnown) throw open_input(name);
   const Expr whole = bound(converted(tensor, kInt64));
   const Expr list = reshaped(node, whole, {relax::extent_imm(*count)});
   Known sizes{kInt64, {*count}, {}, &node};
@@ -362,7 +379,17 @@ bool Importer::has_constant_inputs(const Node& node) const {
   });
 }
 
-Expr Importer::bound(const Expr& value) {
+Expr Importer::with_origin(const Expr& value) const {
+  const auto* call = value.as<relax::CallNode>();
+  if (!call || call->span.source || !origin_.source) return value;
+  return with(relax::Call(call), [&](relax::CallNode& made) {
+    made.span = origin_;
+    for (Expr& arg : made.args) arg = with_origin(arg);
+  });
+}
+
+Expr Importer::bound(const Expr& given) {
+  const Expr value = with_origin(given);
   if (is<relax::ConstantNode>(value) || is<relax::VarNode>(value) || is<relax::DataflowVarNode>(value))
     return value;
   if (!computes_now_) return builder.emit(value);

@@ -24,6 +24,13 @@ const Attribute* Node::find(std::string_view attribute) const {
 
 std::string Node::op() const { return domain.empty() ? op_type : domain + "::" + op_type; }
 
+std::string Node::any_name() const {
+  if (!name.empty()) return name;
+  const auto named =
+      std::find_if(outputs.begin(), outputs.end(), [](const std::string& output) { return !output.empty(); });
+  return named == outputs.end() ? "?" : *named;
+}
+
 std::string Node::shown() const {
   if (!name.empty()) return fmt::format("{} node \"{}\"", op_type, name);
   return fmt::format("{} node that makes \"{}\"", op_type, outputs.empty() ? "" : outputs[0]);

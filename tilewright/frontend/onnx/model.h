@@ -36,6 +36,8 @@ struct Node {
   const Attribute* find(std::string_view attribute) const;
   /// "Conv"; with the domain if it is not ONNX's own: "com.microsoft::MatMulNBits".
   std::string op() const;
+  /// The node's name; without one, that of its first output; "?" without either.
+  std::string any_name() const;
   /// The node's name in messages: "Conv node \"conv1\"" or, without a name, "Conv node that makes \"y\"".
   std::string shown() const;
 };

@@ -71,11 +71,16 @@ std::optional<SlicePlan> plan_slice(const Call& call, const Shape& shape, bool i
                    last = in_bounds ? end[n] : clamped(end[n], extent, low, high);
     const PrimExpr length = stride > 0 ? tir::floordiv(last - first + (stride - 1), stride)
                                        : tir::floordiv(first - last + (-stride - 1), -stride);
-    plan.begin[axis] = first;
     plan.strides[axis] = extent_imm(stride);
-    const PrimExpr simple = arith::simplify(length);
     arith::Analyzer analyzer;
     analyzer.require(tir::operator<=(zero, extent));
+    // empty whatever the extent is: no index is left that a proof of bounds would have to cover
+    if (!in_bounds && analyzer.can_prove(tir::operator<=(stride > 0 ? last - first : first - last, zero))) {
+      plan.begin[axis] = plan.shape[axis] = zero;
+      continue;
+    }
+    plan.begin[axis] = first;
+    const PrimExpr simple = arith::simplify(length);
     plan.shape[axis] = in_bounds || analyzer.can_prove(tir::operator<=(zero, simple))
                            ? simple
                            : arith::simplify(tir::max(simple, zero));

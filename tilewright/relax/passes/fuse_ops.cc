@@ -12,6 +12,7 @@
 #include "tilewright/relax/build/block_builder.h"
 #include "tilewright/relax/fusion/fusion.h"
 #include "tilewright/relax/fusion/tir_pattern.h"
+#include "tilewright/relax/graph/origin.h"
 #include "tilewright/relax/infer/infer.h"
 #include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
@@ -137,6 +138,7 @@ class GroupFunction {
     else
       var = DataflowVar(DataflowVarNode::make(old->name_hint, old->type));
     inner_[old.get()] = var;
+    origin_ = joined_origins(origin_, member.call->span);
     bindings_.push_back(VarBindingNode::make(var, Expr(call)));
     if (name_.size() < 80) name_ += "_" + base_name(module_, member.callee);
   }
@@ -156,7 +158,10 @@ class GroupFunction {
     func = substitute(func, fresh);
     func = with(func, [&](FunctionNode& node) { node.type = function_type(func.get()); });
     const Call call = CallNode::make(Expr(functions.add_func(func, name_)), args_);
-    return with(call, [&](CallNode& node) { node.type = result->type; });
+    return with(call, [&](CallNode& node) {
+      node.type = result->type;
+      node.span = origin_;
+    });
   }
 
  private:
@@ -207,6 +212,7 @@ class GroupFunction {
   std::unordered_map<const Object*, Expr> inner_;
   std::vector<Binding> bindings_;
   std::string name_ = "fused";
+  Span origin_;  // of all members
 };
 
 // ---- the block with groups

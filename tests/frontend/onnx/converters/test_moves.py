@@ -1,7 +1,10 @@
 """Moves of elements: shapes, slices, permutations, joins."""
 
 import numpy as np
+from onnx import helper, numpy_helper
 from onnx_testing import run_node
+
+import tilewright
 
 X = np.arange(70, dtype="float32").reshape(2, 5, 7)
 
@@ -37,3 +40,16 @@ def test_concat():
 
 def test_shape():
     np.testing.assert_array_equal(run_node("Shape", [X], start=-2), [5, 7])
+
+def test_a_slice_that_is_empty_at_every_open_extent():
+    for start, end, step in [(2, 0, 3), (0, 3, -1), (-1, -4, 2)]:
+        bounds = [helper.make_node("Slice", ["x", "start", "end", "axis", "step"], ["y"])]
+        weights = {"start": start, "end": end, "axis": 1, "step": step}
+        tensors = [numpy_helper.from_array(ints(value), name) for name, value in weights.items()]
+        infos = [helper.make_tensor_value_info("x", 1, ["n", "m"]), helper.make_empty_tensor_value_info("y")]
+        graph = helper.make_graph(bounds, "g", infos[:1], infos[1:], tensors)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        main = tilewright.VirtualMachine(tilewright.compile(model))["main"]
+        for columns in (0, 1, 2, 7):
+            x = np.ones((3, columns), "float32")
+            np.testing.assert_array_equal(main(x).numpy(), x[:, start:end:step])

@@ -21,6 +21,15 @@ def test_dequantize_has_a_scale_for_each_column():
     )
 
 
+def test_one_zero_point_beside_a_scale_without_dimensions():
+    x, scale, zero = np.int8([3, -7, 127]), np.float32(0.5), np.int8([2])
+    for constants in ((), (1, 2)):
+        found = run_node("DequantizeLinear", [x, scale, zero], constants)
+        assert found.tolist() == [0.5, -4.5, 62.5]
+        found = run_node("QuantizeLinear", [np.float32([0.5, -4.5, 62.5]), scale, zero], constants)
+        assert (found.dtype, found.tolist()) == (np.int8, [3, -7, 127])
+
+
 def test_dynamic_quantization():
     x = np.array([[-1, 0, 2.1875]], "float32")  # a scale of 1 / 80
     y, scale, zero = run_node("DynamicQuantizeLinear", [x], outputs=3)

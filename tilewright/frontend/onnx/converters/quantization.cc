@@ -24,6 +24,14 @@ void require_integers(DataType dtype) {
     throw Unsupported("quantized values of dtype {}, only integers are supported", dtype.str());
 }
 
+// Input 2, or null; beside a scale without dimensions a zero point [1] is one without, as in ONNX's own cases of 4 bits.
+Expr zero_point(Importer& importer, const Node& node) {
+  const Expr zero = importer.value(node, 2);
+  if (!zero || !shape_of(node, importer.value(node, 1)).empty()) return zero;
+  const relax::Shape& shape = shape_of(node, zero);
+  return shape.size() == 1 && tir::is_one(shape[0]) ? importer.reshaped(node, zero, {}) : zero;
+}
+
 // ONNX requires a zero point for each scale, and several scales to match the indices of dimension `axis`.
 void require_scales(Importer& importer, const Node& node, const Expr& scale, const Expr& zero) {
   const relax::Shape& scales = shape_of(node, scale);
@@ -33,12 +41,13 @@ void require_scales(Importer& importer, const Node& node, const Expr& scale, con
 }
 
 void quantize(Importer& importer, const Node& node) {
-  Expr zero = importer.value(node, 2);
+  const Expr given = zero_point(importer, node);
+  Expr zero = given;
   const DataType dtype = zero ? relax::dtype_of(zero) : dtype_attr(node, "output_dtype", DataType::uint(8));
   require_integers(dtype);
   if (!zero) zero = importer.bound(number(0, dtype));
   const Expr scale = importer.value(node, 1);
-  require_scales(importer, node, scale, importer.value(node, 2));
+  require_scales(importer, node, scale, given);
   importer.emit(node, "relax.quantize", {importer.value(node, 0), scale, zero},
                 {{"axis", attr(axis_of(node, scale, int_attr(node, "axis", 1)))},
                  {"out_dtype", attr(dtype.str())},
@@ -48,7 +57,7 @@ void quantize(Importer& importer, const Node& node) {
 void dequantize(Importer& importer, const Node& node) {
   const Expr x = importer.value(node, 0), scale = importer.value(node, 1);
   require_integers(relax::dtype_of(x));
-  Expr zero = importer.value(node, 2);
+  Expr zero = zero_point(importer, node);
   require_scales(importer, node, scale, zero);
   if (!zero) zero = importer.bound(number(0, relax::dtype_of(x)));
   const DataType dtype = dtype_attr(node, "output_dtype", relax::dtype_of(scale));

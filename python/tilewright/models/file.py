@@ -1,0 +1,216 @@
+"""An ONNX file as nodes, values and constants that can be cut into smaller models, without the package onnx."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import UserError
+from .fields import Message
+from .tensors import array_of, dtype_of, tensor_of, value_info
+
+_GRAPH, _OPSETS = 7, 8
+_NODE, _INITIALIZER, _INPUT, _OUTPUT, _VALUE_INFO, _SPARSE = 1, 5, 11, 12, 13, 15
+
+
+@dataclasses.dataclass
+class Node:
+    """One node; `message` is all of it."""
+
+    op: str  # "Conv"; with the domain if it is not ONNX's own
+    name: str
+    inputs: list[str]  # "" for one that is left out
+    outputs: list[str]
+    message: Message
+
+    @property
+    def shown(self) -> str:
+        """How errors of the importer call it."""
+        if self.name:
+            return f'{self.op} node "{self.name}"'
+        return f'{self.op} node that makes "{next(filter(None, self.outputs), "")}"'
+
+    def attributes(self) -> dict:
+        """{name: message} of its attributes."""
+        return {each.text(1): each for each in map(Message, self.message.all(5))}
+
+    def reads(self) -> set[str]:
+        """The names of values that it and its subgraphs read."""
+        names = {name for name in self.inputs if name}
+        for attribute in self.attributes().values():
+            for graph in [*attribute.all(6), *attribute.all(11)]:
+                names |= _outer_names(Message(graph))
+        return names
+
+
+def node_of(message: Message) -> Node:
+    domain = message.text(7)
+    op = message.text(4) if domain in ("", "ai.onnx") else f"{domain}::{message.text(4)}"
+    return Node(op, message.text(3), message.texts(1), message.texts(2), message)
+
+
+def _outer_names(graph: Message) -> set[str]:
+    nodes = [node_of(Message(each)) for each in graph.all(_NODE)]
+    made = {Message(each).text(8) for each in graph.all(_INITIALIZER)}
+    made |= {Message(each).text(1) for each in graph.all(_INPUT)}
+    made |= {name for node in nodes for name in node.outputs}
+    read = {Message(each).text(1) for each in graph.all(_OUTPUT)}
+    for node in nodes:
+        read |= node.reads()
+    return read - made
+
+
+class ModelFile:
+    """A model that was read; parts of it are models, too.
+
+    source  path of the file, beside which tensors may be kept, or bytes
+    Raises  UserError if the file is missing or is no ONNX model
+    >>> tilewright.models.ModelFile("model.onnx").nodes[0].shown
+    """
+
+    def __init__(self, source):
+        if isinstance(source, bytes):
+            data, self.folder = source, Path()
+        else:
+            path = Path(source)
+            try:
+                data, self.folder = path.read_bytes(), path.parent
+            except OSError as error:
+                raise UserError(f'"{path}" cannot be read: {error.strerror}\nhelp: check the path') from None
+        self._model = Message(data)
+        if not self._model.all(_GRAPH):
+            raise UserError(
+                "the file is not an ONNX model, or is cut short\nhelp: export or download the model again"
+            )
+        self._graph = Message(self._model.all(_GRAPH)[-1])
+        self.opsets = {Message(each).text(1): Message(each).int(2) for each in self._model.all(_OPSETS)}
+        self.nodes = _in_order([node_of(Message(each)) for each in self._graph.all(_NODE)])
+        tensors = [Message(each) for each in self._graph.all(_INITIALIZER)]
+        self._tensors = {tensor.text(8): tensor for tensor in tensors}
+        infos = {Message(each).text(1): Message(each) for each in self._graph.all(_INPUT)}
+        self._infos = {name: info for name, info in infos.items() if name not in self._tensors}
+        self.inputs = list(self._infos)
+        self.outputs = [Message(each).text(1) for each in self._graph.all(_OUTPUT)]
+
+    @property
+    def opset(self) -> int:
+        return self.opsets.get("", self.opsets.get("ai.onnx", 1))
+
+    @property
+    def constants(self) -> list[str]:
+        """The names of initializers."""
+        return list(self._tensors)
+
+    def constant(self, name: str) -> np.ndarray | None:
+        """The elements of an initializer, or of a node Constant; None for other values."""
+        if name in self._tensors:
+            return array_of(self._tensors[name], self.folder)
+        for node in self.nodes:
+            if name in node.outputs and node.op == "Constant" and "value" in node.attributes():
+                return array_of(Message(node.attributes()["value"].bytes(5)), self.folder)
+        return None
+
+    def input_type(self, name: str) -> tuple:
+        """The dtype of an input, and its extents: numbers, names, or None for what is unknown; None without a rank."""
+        kind = Message(Message(self._infos[name].bytes(2)).bytes(1))
+        shape = None
+        if kind.all(2):
+            dims = [Message(each) for each in Message(kind.bytes(2)).all(1)]
+            shape = [dim.int(1) if dim.all(1) else dim.text(2) or None for dim in dims]
+        return dtype_of(kind.int(1), name), shape
+
+    def values(self) -> list[str]:
+        """The outputs of all nodes, in order."""
+        return [name for node in self.nodes for name in node.outputs if name]
+
+    def maker(self, name: str) -> Node | None:
+        """The node that makes a value; None for inputs and constants."""
+        return next((node for node in self.nodes if name in node.outputs), None)
+
+    def part(self, nodes: list[Node], outputs: list[str], given: dict | None = None) -> bytes:
+        """A model of some of the nodes.
+
+        outputs  the names of its outputs; their types follow from the nodes
+        given    {name: array} of values that become inputs of these dtypes and shapes; inputs of the model that the nodes read
+                 stay as they are
+        """
+        given = given or {}
+        read = set(outputs).union(*(node.reads() for node in nodes))
+        graph = Message()
+        graph.fields = [
+            field
+            for field in self._graph.fields
+            if field[0] not in (_NODE, _INITIALIZER, _INPUT, _OUTPUT, _VALUE_INFO)
+        ]
+        for node in nodes:
+            graph.add(_NODE, node.message)
+        for name, tensor in self._tensors.items():
+            if name in read and name not in given:
+                graph.add(_INITIALIZER, self._inside(name, tensor))
+        for name, info in self._infos.items():
+            if name in read and name not in given:
+                graph.add(_INPUT, info)
+        for name, array in given.items():
+            if name in read:
+                graph.add(_INPUT, value_info(name, array.dtype, array.shape))
+        for name in outputs:
+            graph.add(_OUTPUT, value_info(name))
+        return self._written(graph)
+
+    def changed(self, nodes: list[Node], constants: dict[str, np.ndarray]) -> bytes:
+        """The model with other nodes, and with constants added; those that nothing reads are left out."""
+        read = set(self.outputs).union(*(node.reads() for node in nodes))
+        graph = Message()
+        graph.fields = [
+            field for field in self._graph.fields if field[0] not in (_NODE, _INITIALIZER, _VALUE_INFO)
+        ]
+        for node in nodes:
+            graph.add(_NODE, node.message)
+        for name, tensor in self._tensors.items():
+            if name in read and name not in constants:
+                graph.add(_INITIALIZER, self._inside(name, tensor))
+        for name, array in constants.items():
+            if name in read:
+                graph.add(_INITIALIZER, tensor_of(name, array))
+        return self._written(graph)
+
+    def _inside(self, name: str, tensor: Message) -> Message:
+        """The tensor with its elements in it: a part is not in the folder of the model."""
+        return tensor_of(name, array_of(tensor, self.folder)) if tensor.int(14) == 1 else tensor
+
+    def _written(self, graph: Message) -> bytes:
+        model = Message()
+        model.fields = [field for field in self._model.fields if field[0] != _GRAPH]
+        return model.add(_GRAPH, graph).to_bytes()
+
+
+def _in_order(nodes: list[Node]) -> list[Node]:
+    """Each node after those whose results it needs; in the order of the file where that is so already."""
+    makers = {name: n for n, node in enumerate(nodes) for name in node.outputs if name}
+    needs = [sorted({makers[name] for name in node.reads() if name in makers}) for node in nodes]
+    if all(needed[-1] < n for n, needed in enumerate(needs) if needed):
+        return nodes
+    ordered, is_done = [], [False] * len(nodes)
+    for first in range(len(nodes)):
+        way = [first]  # each needs the next one
+        while way:
+            n = way[-1]
+            left = next((each for each in needs[n] if not is_done[each]), None)
+            if is_done[n] or left is None:
+                if not is_done[n]:
+                    ordered.append(nodes[n])
+                    is_done[n] = True
+                way.pop()
+                continue
+            if left in way:
+                raise UserError("the graph has a cycle\nhelp: an ONNX graph must be acyclic")
+            way.append(left)
+    return ordered
+
+
+def make_node(op: str, inputs: list[str], outputs: list[str], name: str, **numbers: int) -> Node:
+    """A node of ai.onnx with attributes that are whole numbers."""
+    message = Message().set(1, *inputs).set(2, *outputs).set(3, name).set(4, op)
+    for key, value in numbers.items():
+        message.add(5, Message().set(1, key).set(3, value).set(20, 2))
+    return Node(op, name, list(inputs), list(outputs), message)

@@ -1,0 +1,36 @@
+"""Why cases of ONNX are refused, and which compute something else: the tables behind docs/onnx-coverage.md."""
+
+import re
+
+#: what is different, and why
+DIFFERENT = {
+    "test_causal_conv_with_state_silu_fp16_expanded": "rounds to float16 after fusing, not after each step",
+    "test_celu_bfloat16": "is computed in float32, the expected value in bfloat16",
+    "test_celu_bfloat16_expanded": "is computed in float32, the expected value in bfloat16",
+    "test_einsum_batch_diagonal": 'einsum: "...ii" names an index twice behind "..."',
+}
+# of a scale that makes no whole number of elements, 0.6 of 4; onnxruntime and PyTorch do as the text says
+for method in ("linear", "cubic"):
+    DIFFERENT[f"test_resize_downsample_scales_{method}_align_corners"] = (
+        "divides by the number of elements less 1, as the operator's text says, not by 1.4"
+    )
+
+#: what the text of a refusal contains, and the reason in words of the case; {0} is the first group
+REASONS = [
+    (r"operators that cannot be imported: ([\w.:]+)", "the operator {0} is not imported"),
+    (r"the model has opset (\d+), supported are", "the model has opset {0}; 7 and later are read"),
+    (r"has element type (\w+)", "an element type that programs do not have: {0}"),
+    (r'(\w+) node .*: output \d+ \("\w+"\) is used', "a result of {0} other than its first"),
+    (r"training_mode is not the constant False", "training, not inference"),
+    (r"is not a tensor, or has no dtype", "an input that is no tensor: a sequence, or an optional value"),
+    (r"quantized values of dtype (\w+), only integers are supported", "quantized values of {0}"),
+    (r"is known only at run time", "a computed value that must be known when the model is imported"),
+]
+
+
+def reason_of(text: str) -> str:
+    """The reason of a refusal; "" if no row has it."""
+    for pattern, reason in REASONS:
+        if found := re.search(pattern, text):
+            return reason.format(*found.groups())
+    return ""
