@@ -1,10 +1,12 @@
 // Converts single ONNX operators to graph operators; used by the files of the importer only.
 #pragma once
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "tilewright/frontend/onnx/converter.h"
+#include "tilewright/frontend/onnx/import.h"
 #include "tilewright/frontend/onnx/known.h"
 #include "tilewright/frontend/onnx/model.h"
 #include "tilewright/ir/options.h"
@@ -23,7 +25,8 @@ inline constexpr DataType kFloat64 = DataType::float_(64);
 class Importer {
  public:
   relax::BlockBuilder builder;
-  int64_t opset = 1;
+  int64_t opset = 1;  // of the node that is being converted
+  const CustomConverters* custom = nullptr;
   arith::Analyzer facts;  // facts about symbolic dimensions
 
   explicit Importer(const Graph& graph);
@@ -47,6 +50,8 @@ class Importer {
   bool has_input(const Node& node, size_t input) const {
     return input < node.inputs.size() && !node.inputs[input].empty();
   }
+  /// True if a node or an output of the graph reads the value.
+  bool is_used(const std::string& name) const { return used_.contains(name); }
   /// The error "input \"s\" is known only at run time: ...", with the origin of the value and the next step.
   Unsupported open_input(const std::string& name) const;
 
@@ -84,6 +89,8 @@ class Importer {
   /// `value` with long expressions in its extents replaced by names.
   Expr with_short_extents(Expr value);
   void keep(const Node& node, std::vector<relax::Requirement> open);
+  /// Calls the converter of `node`, which may be one that came with the import.
+  void call_converter(const Node& node);
   /// Raises Unsupported if an output of `node` is a tensor of unknown shape.
   void require_known_shapes(const Node& node) const;
   bool has_constant_inputs(const Node& node) const;
@@ -92,6 +99,7 @@ class Importer {
   std::vector<const Node*> way_to(const std::string& name, std::string* input) const;
 
   const Graph& graph_;
+  const std::set<std::string> used_;
   std::unordered_map<std::string, const Node*> makers_;
   std::unordered_map<std::string, Expr> values_;
   std::unordered_map<std::string, Known> known_;  // values with elements that are not constants
@@ -115,6 +123,8 @@ Expr number(double value, DataType dtype);
 Expr converted(const Expr& value, DataType dtype);
 /// The same, bound to a variable.
 Expr bound_as(Importer& importer, const Expr& value, DataType dtype);
+/// `x` cast to `dtype`; values beyond the largest 8-bit float become it, unless attribute saturate is 0.
+Expr saturated_as(Importer& importer, const Node& node, const Expr& x, DataType dtype);
 /// `value` in the dtype of its sums (te/topi/elementwise.h): float16 and bfloat16 become float32.
 Expr widened(Importer& importer, const Expr& value);
 /// The elements of input `input` as literals of its dtype; raises Unsupported if it is not a constant.

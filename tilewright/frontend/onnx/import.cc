@@ -15,14 +15,20 @@ namespace tilewright::frontend::onnx {
 namespace {
 
 // Reports all operators without a converter at once, so that users do not find them one by one.
-void refuse_unsupported(const Graph& graph) {
+void refuse_unsupported(const Graph& graph, const CustomConverters& custom) {
   std::map<std::string, std::vector<std::string>> missing;
   for (const Node& node : graph.nodes) {
-    if (!find_converter(node.op()))
+    if (!custom.contains(node.op()) && !find_converter(node.op()))
       missing[node.op()].push_back(node.name.empty() ? (node.outputs.empty() ? "?" : node.outputs[0])
                                                      : node.name);
   }
   if (missing.empty()) return;
+  std::string help = "express them with other operators where the model is exported";
+  for (const auto& [op, nodes] : missing) {
+    if (op.find("::") == std::string::npos) continue;
+    help += fmt::format(", or say what one is: tilewright.frontend.onnx.register_converter(\"{}\", fn)", op);
+    break;
+  }
   std::vector<std::string> parts;
   for (auto& [op, nodes] : missing) {
     const size_t count = nodes.size();
@@ -31,7 +37,7 @@ void refuse_unsupported(const Graph& graph) {
                                 count > 4 ? fmt::format(", ... {} nodes", count) : ""));
   }
   throw Unsupported("the model uses operators that cannot be imported: {}", fmt::join(parts, "; "))
-      .help("express them with other operators where the model is exported");
+      .help("{}", help);
 }
 
 relax::Var make_input(const ValueInfo& info, std::map<std::string, tir::Var>* dims) {
@@ -57,8 +63,9 @@ relax::Var make_input(const ValueInfo& info, std::map<std::string, tir::Var>* di
 }
 
 // Without `problems` the first error is raised; otherwise all are collected, and the module must not be used.
-ir::IRModule convert_model(const Model& model, Problems* problems) {
+ir::IRModule convert_model(const Model& model, const CustomConverters& custom, Problems* problems) {
   Importer importer(model.graph);
+  importer.custom = &custom;
   importer.opset = model.opsets.at("");
   std::map<std::string, tir::Var> dims;
   std::vector<relax::Var> params;
@@ -112,15 +119,15 @@ ir::IRModule convert_model(const Model& model, Problems* problems) {
 
 }  // namespace
 
-ir::IRModule import_model(const Model& model) {
-  refuse_unsupported(model.graph);
-  check_nodes(model);
-  return convert_model(model, nullptr);
+ir::IRModule import_model(const Model& model, const CustomConverters& custom) {
+  refuse_unsupported(model.graph, custom);
+  check_nodes(model, custom);
+  return convert_model(model, custom, nullptr);
 }
 
 Problems problems_of(const Model& model) {
   Problems problems(model);
-  convert_model(model, &problems);
+  convert_model(model, {}, &problems);
   return problems;
 }
 

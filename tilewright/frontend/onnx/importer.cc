@@ -8,6 +8,7 @@
 #include "tilewright/relax/graph/type_util.h"
 #include "tilewright/relax/infer/infer.h"
 #include "tilewright/relax/memory/liveness.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {
 
@@ -42,7 +43,7 @@ void Importer::require_known_shapes(const Node& node) const {
   }
 }
 
-Importer::Importer(const Graph& graph) : graph_(graph) {
+Importer::Importer(const Graph& graph) : graph_(graph), used_(used_names(graph)) {
   for (const Node& node : graph.nodes) {
     for (const std::string& output : node.outputs) makers_[output] = &node;
   }
@@ -55,9 +56,31 @@ void Importer::convert(const Node& node) {
     keep(node, relax::requirements_of(relax::Call(value.as<relax::CallNode>())));
   };
   computes_now_ = has_constant_inputs(node);
-  find_converter(node.op(), opset)->convert(*this, node);
+  call_converter(node);
   builder.on_bind = nullptr;
   require_known_shapes(node);
+}
+
+void Importer::call_converter(const Node& node) {
+  const auto own = custom ? custom->find(node.op()) : CustomConverters::const_iterator();
+  if (!custom || own == custom->end()) {
+    const int64_t around = std::exchange(opset, node.opset ? node.opset : opset);
+    find_converter(node.op(), opset)->convert(*this, node);
+    opset = around;
+    return;
+  }
+  const std::vector<Expr> results = own->second(*this, node);
+  if (results.size() != node.outputs.size())
+    throw UserError("its converter returned {}, the node has {}", count_text(results.size(), "value"),
+                    count_text(node.outputs.size(), "output"));
+  for (size_t n = 0; n < results.size(); ++n) {
+    const Expr value = bound(results[n]);
+    const ir::Type type = relax::type_of(value);
+    if (!is<relax::TensorTypeNode>(type))
+      throw UserError("its converter returned {} for output {}, expected a tensor", relax::type_text(type),
+                      n);
+    if (!node.outputs[n].empty()) define(node.outputs[n], value);
+  }
 }
 
 // Requires extents to be non-negative; sizes that are passed with a call may have any value.
@@ -117,7 +140,7 @@ Expr Importer::value(const Node& node, size_t input) {
   } else {
     const bool computes_now = std::exchange(computes_now_, false);
     const Node maker = *known.maker;
-    find_converter(maker.op(), opset)->convert(*this, maker);
+    call_converter(maker);
     computes_now_ = computes_now;
   }
   return values_.at(name);

@@ -10,7 +10,7 @@ Problems::Problems(const Model& model) : model_(model), used_(used_names(model.g
 void Problems::check(const Node& node) const {
   if (!find_converter(node.op())) throw Unsupported("the operator cannot be imported");
   check_opset(model_);
-  check_node(node, model_.opsets.at(""), used_);
+  check_node(node, node.opset, used_);
 }
 
 bool Problems::follows(const Node& node) {

@@ -2,12 +2,13 @@
 #pragma once
 #include <set>
 
+#include "tilewright/frontend/onnx/import.h"
 #include "tilewright/frontend/onnx/model.h"
 
 namespace tilewright::frontend::onnx {
 
 /// The opsets of ai.onnx that the converters cover (converter.h).
-constexpr int64_t kFirstOpset = 7, kLastOpset = 28;
+constexpr int64_t kFirstOpset = 1, kLastOpset = 28;
 
 /// Raises Unsupported for a model of another opset.
 void check_opset(const Model& model);
@@ -17,7 +18,7 @@ std::set<std::string> used_names(const Graph& graph);
 void check_node(const Node& node, int64_t opset, const std::set<std::string>& used);
 /// Raises Unsupported for a model of another opset, and UserError for the first node with a wrong number of
 /// inputs or outputs, a missing required input, or an attribute that is unknown, missing, given twice, of the
-/// wrong kind or out of range.  find_converter() must know every operator of `model`.
-void check_nodes(const Model& model);
+/// wrong kind or out of range.  find_converter() must know every operator of `model` that is not in `custom`.
+void check_nodes(const Model& model, const CustomConverters& custom);
 
 }  // namespace tilewright::frontend::onnx
