@@ -1,6 +1,6 @@
 """The models that the package `onnx` brings as files: simple, pytorch-converted, pytorch-operator (most of opset 6) and light.
 
-Each computes what its data sets say, or is refused with the reason that stands here.
+Each computes what its data sets say, or is refused with the reason that stands here for the beginning of its name.
 """
 
 import pathlib
@@ -12,12 +12,15 @@ from onnx import numpy_helper
 from onnx.backend import test as onnx_tests
 
 import tilewright
-from tilewright.frontend.onnx import from_onnx
 
 DATA = pathlib.Path(onnx_tests.__file__).parent / "data"
 FOLDERS = ["simple", "pytorch-converted", "pytorch-operator"]
 # a part of the error
-REFUSED: dict[str, str] = {}
+REFUSED = {
+    "test_gradient": "it asks for the gradient of a part of the graph",
+    "test_sequence": "Sequence",
+    "test_strnorm": "StringNormalizer",
+}
 CASES = [
     pytest.param(path, id=f"{folder}/{path.name}")
     for folder in FOLDERS
@@ -50,19 +53,21 @@ def check(model: str, folders, rtol: float) -> None:
 @pytest.mark.parametrize("path", CASES)
 def test_case(path):
     model = str(path / "model.onnx")
-    if path.name in REFUSED:
-        with pytest.raises(tilewright.Unsupported) as refused:
-            from_onnx(model)
-        assert REFUSED[path.name] in str(refused.value)
-        return
-    check(model, sorted(path.glob("test_data_set_*")), 1e-3)
+    reasons = [reason for name, reason in REFUSED.items() if path.name.startswith(name)]
+    try:
+        check(model, sorted(path.glob("test_data_set_*")), 1e-3)
+    except tilewright.Unsupported as refused:
+        assert any(reason in str(refused) for reason in reasons)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", sorted((DATA / "light").glob("*.onnx")), ids=lambda path: path.stem)
 def test_light_model(path):
     """A known network whose weights are made by ConstantOfShape; the input is what onnx's runner of these tests gives."""
-    declared = onnx.load(path).graph.input[0].type.tensor_type.shape.dim
+    graph = onnx.load(path).graph
+    weights = {tensor.name for tensor in graph.initializer}
+    (given,) = [value for value in graph.input if value.name not in weights]
+    declared = given.type.tensor_type.shape.dim
     shape = [dim.dim_value or 1 for dim in declared]
     count = int(np.prod(shape))
     main = tilewright.VirtualMachine(tilewright.compile(str(path)))["main"]

@@ -79,7 +79,7 @@ def test_feature_vectorizer():
                    inputdimensions=[2, 1])[0]  # fmt: skip
     np.testing.assert_array_equal(found, np.float32([[1, 2, 3]]))
     assert refusal("FeatureVectorizer", [X, X], inputdimensions=[3]) == (
-        'error: FeatureVectorizer node "n": attribute "inputdimensions" has 1 number for 2 inputs'
+        'error: FeatureVectorizer node "n": attribute "inputdimensions" has 1 numbers for 2 inputs'
     )
     assert refusal("FeatureVectorizer", [X.reshape(5, 1, 3)], inputdimensions=[3]) == (
         'error: FeatureVectorizer node "n": input 0 has 3 dimensions, expected 1 or 2'

@@ -177,7 +177,7 @@ constexpr ConverterRow kRows[] = {
     {"Softplus", softplus, 1, 1},
     {"Softsign", softsign, 1, 1},
     {"Swish", swish, 1, 1, kAlpha, 1, 24},
-    {"ThresholdedRelu", thresholded_relu, 1, 1, kAlpha, 1, 10},
+    {"ThresholdedRelu", thresholded_relu, 1, 1, kAlpha},
 };
 
 }  // namespace
