@@ -102,3 +102,9 @@ def test_integers_that_share_bytes(kind):
     np.testing.assert_array_equal(q.astype("int32"), right)
     (found,) = run_op("DequantizeLinear", [q, scale, zero], opset=25)
     np.testing.assert_array_equal(found, (right - 1) * 0.5)
+
+
+def test_one_zero_point_in_a_list():
+    q = np.array([-8, 3, 7], ml_dtypes.int4)
+    (found,) = run_op("DequantizeLinear", [q, np.float32(2), np.array([1], ml_dtypes.int4)], opset=25)
+    np.testing.assert_array_equal(found, [-18, 4, 12])

@@ -28,6 +28,7 @@ void require_integers(DataType dtype) {
 void require_scales(Importer& importer, const Node& node, const Expr& scale, const Expr& zero) {
   const relax::Shape& scales = shape_of(node, scale);
   if (!zero || shape_of(node, zero).empty()) return;
+  if (scales.empty() && shape_of(node, zero).size() == 1 && tir::is_one(shape_of(node, zero)[0])) return;
   importer.require(node, relax::is_same_shape(shape_of(node, zero), scales),
                    "the zero point is {}, but the scale is {}", shape_of(node, zero), scales);
 }
