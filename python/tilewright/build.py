@@ -108,7 +108,17 @@ def _likely_sizes(best_at) -> dict[str, list[int]]:
     return lists
 
 
-def _built(source, target, precision, weights, check_bounds, shapes=None, best_at=None, reproducible=False):
+def _built(
+    source,
+    target,
+    precision,
+    weights,
+    check_bounds,
+    shapes=None,
+    best_at=None,
+    reproducible=False,
+    converters=None,
+):
     """An Executable of `source`, a module's node, or the path or bytes of an ONNX model, which no Python object holds meanwhile."""
     _require_policies(precision, weights)
     context = PassContext.current()
@@ -127,6 +137,7 @@ def _built(source, target, precision, weights, check_bounds, shapes=None, best_a
         shapes or {},
         best_at or {},
         bool(reproducible),
+        converters or {},
     )
 
 
@@ -172,7 +183,7 @@ def compile(
         or hasattr(source, "__fspath__")
         or hasattr(source, "SerializeToString")
     ):
-        from .frontend.onnx import fixed_dims, from_onnx, path_or_bytes
+        from .frontend.onnx import converters, fixed_dims, from_onnx, path_or_bytes
 
         if not params:
             return _built(
@@ -184,6 +195,7 @@ def compile(
                 fixed_dims(shapes),
                 _likely_sizes(best_at),
                 reproducible,
+                converters(),
             )
         source = from_onnx(source, shapes)
         shapes = None

@@ -161,7 +161,8 @@ def test_all_unknown_operators_at_once(refused, save_model):
     refused(
         save_model(nodes, X, Y),
         "unsupported: the model uses operators that cannot be imported: Frobnicate (f1, f2); my.ops::Widen (y)\n"
-        "help: express them with other operators where the model is exported",
+        "help: express them with other operators where the model is exported, or say what one is: "
+        'tilewright.frontend.onnx.register_converter("my.ops::Widen", fn)',
     )
 
 

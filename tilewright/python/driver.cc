@@ -16,6 +16,7 @@
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
 #include "tilewright/python/locks.h"
+#include "tilewright/python/onnx_converters.h"
 #include "tilewright/python/records.h"
 #include "tilewright/python/values.h"
 #include "tilewright/relax/pass.h"
@@ -68,18 +69,21 @@ ir::PassContext context_of(int opt_level, std::vector<std::string> disabled,
   return context;
 }
 
+using frontend::onnx::CustomConverters;
 using frontend::onnx::FixedDims;
 using LikelySizes = std::map<std::string, std::vector<int64_t>>;
 
-ir::IRModule imported(frontend::onnx::Model model, const FixedDims& shapes) {
+ir::IRModule imported(frontend::onnx::Model model, const FixedDims& shapes,
+                      const CustomConverters& converters) {
   frontend::onnx::fix_dims(model, shapes);
-  return frontend::onnx::import_model(model);
+  return frontend::onnx::import_model(model, converters);
 }
-ir::IRModule module_of_path(const std::string& path, const FixedDims& shapes) {
-  return imported(frontend::onnx::load_model(path), shapes);
+ir::IRModule module_of_path(const std::string& path, const FixedDims& shapes, const nb::dict& converters) {
+  return imported(frontend::onnx::load_model(path), shapes, custom_converters(converters));
 }
-ir::IRModule module_of_bytes(const nb::bytes& bytes, const FixedDims& shapes) {
-  return imported(frontend::onnx::parse_model({bytes.c_str(), bytes.size()}, ".", "the model"), shapes);
+ir::IRModule module_of_bytes(const nb::bytes& bytes, const FixedDims& shapes, const nb::dict& converters) {
+  return imported(frontend::onnx::parse_model({bytes.c_str(), bytes.size()}, ".", "the model"), shapes,
+                  custom_converters(converters));
 }
 
 // [(name, value, unit, doc, source)]
@@ -94,9 +98,9 @@ nb::list rows_to_python(const std::vector<target::FeatureRow>& rows) {
 // A module, or an ONNX model as bytes or path; its module has no other owner, so that compiling it frees its
 // constants.
 using GraphSource = std::variant<ir::IRModule, nb::bytes, std::string>;
-ir::IRModule module_of(const GraphSource& source, const FixedDims& shapes) {
-  if (const auto* path = std::get_if<std::string>(&source)) return module_of_path(*path, shapes);
-  if (const auto* bytes = std::get_if<nb::bytes>(&source)) return module_of_bytes(*bytes, shapes);
+ir::IRModule module_of(const GraphSource& source, const FixedDims& shapes, const nb::dict& converters) {
+  if (const auto* path = std::get_if<std::string>(&source)) return module_of_path(*path, shapes, converters);
+  if (const auto* bytes = std::get_if<nb::bytes>(&source)) return module_of_bytes(*bytes, shapes, converters);
   return std::get<ir::IRModule>(source);
 }
 
@@ -210,11 +214,11 @@ void bind_build(nb::module_& m) {
       [](const GraphSource& source, const ir::Target& target, int opt_level,
          std::vector<std::string> disabled, std::vector<std::string> required, nb::handle config,
          nb::handle hooks, bool check_bounds, nb::handle records, const FixedDims& shapes,
-         const LikelySizes& best_at, bool is_reproducible) {
+         const LikelySizes& best_at, bool is_reproducible, const nb::dict& converters) {
         ir::PassContext context =
             context_of(opt_level, std::move(disabled), std::move(required), config, hooks);
         for (const auto& [name, sizes] : best_at) context.likely_sizes.set(name, arith::likely_item(sizes));
-        ir::IRModule module = module_of(source, shapes);
+        ir::IRModule module = module_of(source, shapes, converters);
         const DatabaseArg database(records);
         const records::Database* known = database.get();
         std::optional<driver::Reproducible> reproducible;
@@ -224,7 +228,8 @@ void bind_build(nb::module_& m) {
       },
       nb::arg("source"), nb::arg("target"), nb::arg("opt_level"), nb::arg("disabled"), nb::arg("required"),
       nb::arg("config"), nb::arg("hooks").none(), nb::arg("check_bounds"), nb::arg("records").none(),
-      nb::arg("shapes") = FixedDims{}, nb::arg("best_at") = LikelySizes{}, nb::arg("reproducible") = false);
+      nb::arg("shapes") = FixedDims{}, nb::arg("best_at") = LikelySizes{}, nb::arg("reproducible") = false,
+      nb::arg("converters") = nb::dict());
 }
 
 void bind_timing(nb::module_& m) {

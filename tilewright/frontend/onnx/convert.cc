@@ -13,15 +13,16 @@
 namespace tilewright::frontend::onnx {
 
 const ConverterRow* find_converter(std::string_view op, int64_t opset) {
-  const ConverterRow* other = nullptr;
+  const ConverterRow *found = nullptr, *other = nullptr;
   for (size_t n = 0; n < k_onnx_converters_count; ++n) {
     for (const ConverterRow& row : k_onnx_converters[n]->rows) {
       if (row.op != op) continue;
-      if (row.is_of(opset)) return &row;
       other = &row;
+      // an early form ends before a later one, which may say only where it ends
+      if (row.is_of(opset) && (!found || row.until < found->until)) found = &row;
     }
   }
-  return other;
+  return found ? found : other;
 }
 
 std::vector<std::string> imported_operators() {
@@ -52,6 +53,18 @@ Expr bound_as(Importer& importer, const Expr& value, DataType dtype) {
 
 Expr widened(Importer& importer, const Expr& value) {
   return bound_as(importer, value, topi::dtype_of_sums(relax::dtype_of(value)));
+}
+
+Expr saturated_as(Importer& importer, const Node& node, const Expr& x, DataType dtype) {
+  const DataType from = relax::dtype_of(x);
+  const bool is_narrow = dtype.is_float() && dtype.bits == 8 && from.is_float() && from.bits > 8;
+  if (!is_narrow || !int_attr(node, "saturate", 1)) return bound_as(importer, x, dtype);
+  const double largest = dtype.code == DataType::kFloat8E5M2 ? 57344 : 448;
+  const Expr top = importer.bound(number(largest, from)), bottom = importer.bound(number(-largest, from));
+  const Expr above = importer.bind(node, "relax.greater", {x, top}),
+             below = importer.bind(node, "relax.less", {x, bottom});
+  const Expr inside = importer.bind(node, "relax.where", {below, bottom, x});
+  return importer.bound(converted(importer.bind(node, "relax.where", {above, top, inside}), dtype));
 }
 
 namespace {

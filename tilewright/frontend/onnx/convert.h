@@ -4,10 +4,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "tilewright/frontend/onnx/converter.h"
+#include "tilewright/frontend/onnx/import.h"
 #include "tilewright/frontend/onnx/known.h"
 #include "tilewright/frontend/onnx/model.h"
 #include "tilewright/frontend/onnx/scopes.h"
@@ -51,7 +53,8 @@ class Choices {
 class Importer {
  public:
   relax::BlockBuilder builder;
-  int64_t opset = 1;
+  int64_t opset = 1;  // of the node that is being converted
+  const CustomConverters* custom = nullptr;
   arith::Analyzer facts;  // facts about symbolic dimensions
 
   Importer(const Graph& graph, Choices& choices);
@@ -79,6 +82,8 @@ class Importer {
   bool has_input(const Node& node, size_t input) const {
     return input < node.inputs.size() && !node.inputs[input].empty();
   }
+  /// True if a node or an output of the graph reads the value.
+  bool is_used(const std::string& name) const { return used_names(*current_).contains(name); }
   /// The error "input \"s\" is known only at run time: ...", with the origin of the value and the next step.
   Unsupported open_input(const std::string& name) const;
 
@@ -155,6 +160,8 @@ class Importer {
   /// `value` with long expressions in its extents replaced by names.
   Expr with_short_extents(Expr value);
   void keep(const Node& node, std::vector<relax::Requirement> open);
+  /// Calls the converter of `node`, which may be one that came with the import.
+  void call_converter(const Node& node);
   /// Raises Unsupported if an output of `node` is a tensor of unknown shape.
   void require_known_shapes(const Node& node) const;
   bool has_constant_inputs(const Node& node) const;
@@ -192,6 +199,8 @@ Expr number(double value, DataType dtype);
 Expr converted(const Expr& value, DataType dtype);
 /// The same, bound to a variable.
 Expr bound_as(Importer& importer, const Expr& value, DataType dtype);
+/// `x` cast to `dtype`; values beyond the largest 8-bit float become it, unless attribute saturate is 0.
+Expr saturated_as(Importer& importer, const Node& node, const Expr& x, DataType dtype);
 /// `value` in the dtype of its sums (te/topi/elementwise.h): float16 and bfloat16 become float32.
 Expr widened(Importer& importer, const Expr& value);
 /// The elements of input `input` as literals of its dtype; raises Unsupported if it is not a constant.

@@ -52,7 +52,7 @@ struct ConverterRow {
 };
 
 /// Related operators: those of one file.  Source: onnx.ai/onnx/operators, every version of each operator from
-/// opset 7 to 28; later ones than 22 differ in element types only.
+/// opset 1 to 28; later ones than 22 differ in element types only.
 struct ConverterTable {
   std::span<const ConverterRow> rows;
 };
@@ -61,7 +61,7 @@ struct ConverterTable {
 extern const ConverterTable* const k_onnx_converters[];
 extern const std::size_t k_onnx_converters_count;
 
-/// The row of the operator that Node::op calls so in `opset`; one of other opsets if it has none of this one, null
+/// The row of the operator that Node::op calls so in `opset`, of several the one that ends first; one of other opsets if it has none of this one, null
 /// if there is no such operator.
 const ConverterRow* find_converter(std::string_view op, int64_t opset = kLastOpset);
 

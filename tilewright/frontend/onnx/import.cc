@@ -42,8 +42,10 @@ relax::Var make_input(Importer& importer, const ValueInfo& info, std::map<std::s
 }
 
 // Without `problems` the first error is raised; otherwise all are collected, and the module must not be used.
-ir::IRModule convert_model(const Model& model, Choices& choices, Problems* problems) {
+ir::IRModule convert_model(const Model& model, const CustomConverters& custom, Choices& choices,
+                           Problems* problems) {
   Importer importer(model.graph, choices);
+  importer.custom = &custom;
   importer.opset = model.opsets.at("");
   std::map<std::string, tir::Var> dims;
   std::vector<relax::Var> params;
@@ -97,9 +99,9 @@ ir::IRModule convert_model(const Model& model, Choices& choices, Problems* probl
   return with_function(module, "main", relax::with_requirements(main, importer.requirements()));
 }
 
-ir::IRModule module_or_null(const Model& model, Choices& choices) {
+ir::IRModule module_or_null(const Model& model, const CustomConverters& custom, Choices& choices) {
   try {
-    return convert_model(model, choices, nullptr);
+    return convert_model(model, custom, choices, nullptr);
   } catch (const Error&) {
     return nullptr;
   }
@@ -107,17 +109,17 @@ ir::IRModule module_or_null(const Model& model, Choices& choices) {
 
 }  // namespace
 
-ir::IRModule import_model(const Model& model) {
-  refuse_unsupported(model.graph);
-  check_nodes(model);
+ir::IRModule import_model(const Model& model, const CustomConverters& custom) {
+  refuse_unsupported(model.graph, custom);
+  check_nodes(model, custom);
   Choices choices;
   try {
-    return convert_model(model, choices, nullptr);
+    return convert_model(model, custom, choices, nullptr);
   } catch (const Error&) {
     // the first error is raised unless another choice helps
     constexpr int kMostTries = 16;
     for (int n = 1; n < kMostTries && choices.next(); ++n) {
-      if (const ir::IRModule module = module_or_null(model, choices)) return module;
+      if (const ir::IRModule module = module_or_null(model, custom, choices)) return module;
     }
     throw;
   }
@@ -126,7 +128,8 @@ ir::IRModule import_model(const Model& model) {
 Problems problems_of(const Model& model) {
   Problems problems(model);
   Choices choices;
-  convert_model(model, choices, &problems);
+  const CustomConverters none;
+  convert_model(model, none, choices, &problems);
   return problems;
 }
 

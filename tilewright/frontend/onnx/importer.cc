@@ -9,6 +9,7 @@
 #include "tilewright/relax/graph/type_util.h"
 #include "tilewright/relax/infer/infer.h"
 #include "tilewright/relax/memory/liveness.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {
 
@@ -60,7 +61,7 @@ void Importer::convert(const Node& node) {
   };
   computes_now_ = has_constant_inputs(node);
   const Span outer = std::exchange(origin_, relax::origin_of({node.any_name()}));
-  find_converter(node.op(), opset)->convert(*this, node);
+  call_converter(node);
   builder.on_bind = outer_on_bind;
   computes_now_ = outer_computes_now;
   origin_ = outer;
@@ -75,6 +76,28 @@ void Importer::convert_all(const std::vector<Node>& nodes) {
       error.add_prefix(node.shown());
       throw;
     }
+  }
+}
+
+void Importer::call_converter(const Node& node) {
+  const auto own = custom ? custom->find(node.op()) : CustomConverters::const_iterator();
+  if (!custom || own == custom->end()) {
+    const int64_t around = std::exchange(opset, node.opset ? node.opset : opset);
+    find_converter(node.op(), opset)->convert(*this, node);
+    opset = around;
+    return;
+  }
+  const std::vector<Expr> results = own->second(*this, node);
+  if (results.size() != node.outputs.size())
+    throw UserError("its converter returned {}, the node has {}", count_text(results.size(), "value"),
+                    count_text(node.outputs.size(), "output"));
+  for (size_t n = 0; n < results.size(); ++n) {
+    const Expr value = bound(results[n]);
+    const ir::Type type = relax::type_of(value);
+    if (!is<relax::TensorTypeNode>(type))
+      throw UserError("its converter returned {} for output {}, expected a tensor", relax::type_text(type),
+                      n);
+    if (!node.outputs[n].empty()) define(node.outputs[n], value);
   }
 }
 
@@ -128,7 +151,7 @@ Expr Importer::computed(const Node& maker, const std::string& name, size_t depth
   const bool computes_now = std::exchange(computes_now_, false);
   const Node node = maker;
   const Scopes::Inner hidden = scopes_.enter(depth);  // its inputs have the names of its own graph
-  find_converter(node.op(), opset)->convert(*this, node);
+  call_converter(node);
   const Expr value = scopes_.value(name);
   scopes_.leave(hidden);
   computes_now_ = computes_now;

@@ -393,6 +393,9 @@ bool compute_known(Importer& importer, const Node& node) {
   const ReduceRule* reduction = find_rule(kReduceRules, op);
   const MoveRule* moves = find_rule(kMoveRules, op);
   if (!elements && !reduction && !moves) return false;
+  // early forms say the same in other words
+  if (const ConverterRow* row = find_converter(op, node.opset); node.opset > 0 && row && row->until < 7)
+    return false;
   if (std::none_of(node.inputs.begin(), node.inputs.end(),
                    [&](const std::string& name) { return importer.is_expression(name); }))
     return false;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "tilewright/frontend/onnx/functions.h"
 #include "tilewright/frontend/onnx/names.h"
 #include "tilewright/frontend/onnx/tensor_data.h"
 #include "tilewright/frontend/onnx/wire.h"
@@ -77,6 +78,8 @@ Attribute read_attribute(const wire::Attribute& proto, const std::string& folder
                          const std::set<std::string>& visible) {
   Attribute result;
   result.name = proto.name;
+  result.reference = proto.ref_attr_name;
+  if (!result.reference.empty()) return result;
   switch (proto.type) {
     case wire::Attribute::kFloat:
       result.kind = Attribute::kFloat;
@@ -123,6 +126,7 @@ Node read_node(const wire::Node& proto, const std::string& folder, const std::se
             {},
             {},
             {}};
+  node.overload = proto.overload;
   node.inputs.assign(proto.input.begin(), proto.input.end());
   node.outputs.assign(proto.output.begin(), proto.output.end());
   if (node.outputs.empty()) throw UserError("{} has no output", node.shown());
@@ -271,6 +275,47 @@ Graph read_graph(const wire::Graph& proto, const std::string& folder, const std:
   return graph;
 }
 
+Opsets read_opsets(const std::vector<wire::Opset>& protos) {
+  Opsets opsets;
+  for (const wire::Opset& opset : protos)
+    opsets[std::string(opset.domain == "ai.onnx" ? "" : opset.domain)] = opset.version;
+  return opsets;
+}
+
+Functions read_functions(const std::vector<wire::Function>& protos, const std::string& folder) {
+  Functions functions;
+  for (const wire::Function& proto : protos) {
+    Function function;
+    function.shown = fmt::format("{}::{}", proto.domain, proto.name);
+    function.inputs.assign(proto.input.begin(), proto.input.end());
+    function.outputs.assign(proto.output.begin(), proto.output.end());
+    function.attributes.assign(proto.attribute.begin(), proto.attribute.end());
+    function.opsets = read_opsets(proto.opset_import);
+    const std::set<std::string> known(function.inputs.begin(), function.inputs.end());
+    std::set<std::string> visible = known;
+    for (const wire::Node& node : proto.node) visible.insert(node.output.begin(), node.output.end());
+    try {
+      for (const wire::Attribute& attribute : proto.attribute_proto)
+        function.defaults.push_back(read_attribute(attribute, folder, {}));
+      for (const wire::Node& node : proto.node) function.nodes.push_back(read_node(node, folder, visible));
+      function.nodes = sorted(std::move(function.nodes), known);
+    } catch (Error& error) {
+      error.add_prefix(fmt::format("function {}", function.shown));
+      throw;
+    }
+    for (const std::string& output : function.outputs) {
+      if (!visible.count(output))
+        throw UserError("output \"{}\" of function {} is not made by any node", output, function.shown);
+    }
+    Node call{
+        std::string(proto.name), std::string(proto.domain == "ai.onnx" ? "" : proto.domain), {}, {}, {}, {}};
+    call.overload = proto.overload;
+    if (!functions.emplace(function_key(call), std::move(function)).second)
+      throw UserError("the model has two functions {}::{}", proto.domain, proto.name);
+  }
+  return functions;
+}
+
 std::string read_file(const std::string& path) {
   std::error_code problem;
   if (!std::filesystem::exists(path, problem))
@@ -298,10 +343,10 @@ Model parse_model(std::string_view bytes, const std::string& folder, const std::
   Model model;
   model.ir_version = proto.ir_version;
   model.producer = proto.producer_name;
-  for (const wire::Opset& opset : proto.opset_import)
-    model.opsets[std::string(opset.domain == "ai.onnx" ? "" : opset.domain)] = opset.version;
+  model.opsets = read_opsets(proto.opset_import);
   if (!model.opsets.count("")) model.opsets[""] = 1;
   model.graph = read_graph(*proto.graph, folder, {});
+  expand_functions(model, read_functions(proto.functions, folder));
   name_dims(model.graph);
   return model;
 }

@@ -18,6 +18,7 @@ struct Attribute {
   enum Kind { kFloat, kInt, kString, kTensor, kGraph, kFloats, kInts, kStrings, kOther };
   std::string name;
   Kind kind = kOther;
+  std::string reference;  // inside of a function: the attribute of its caller that has the value
   double number = 0;
   int64_t integer = 0;
   std::string text;
@@ -32,6 +33,8 @@ struct Node {
   std::string op_type, domain, name;
   std::vector<std::string> inputs, outputs;  // "" for an optional one that is left out
   std::vector<Attribute> attributes;
+  int64_t opset = 0;          // the version of its domain's operators; 0: that of the nodes around it
+  std::string overload = {};  // of the function that it calls
 
   const Attribute* find(std::string_view attribute) const;
   /// "Conv"; with the domain if it is not ONNX's own: "com.microsoft::MatMulNBits".

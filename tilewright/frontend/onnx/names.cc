@@ -16,6 +16,7 @@ class Names {
   void visit(wire::Tensor& tensor) { visit(tensor.name); }
   void visit(wire::Attribute& attribute) {
     visit(attribute.name);
+    visit(attribute.ref_attr_name);
     visit(attribute.t);
     if (attribute.g) visit(*attribute.g);
   }
@@ -23,6 +24,7 @@ class Names {
     visit(node.name);
     visit(node.op_type);
     visit(node.domain);
+    visit(node.overload);
     visit(node.input);
     visit(node.output);
     visit(node.attribute);
@@ -47,6 +49,17 @@ class Names {
     visit(graph.output);
   }
   void visit(wire::Opset& opset) { visit(opset.domain); }
+  void visit(wire::Function& function) {
+    visit(function.name);
+    visit(function.domain);
+    visit(function.overload);
+    visit(function.input);
+    visit(function.output);
+    visit(function.attribute);
+    visit(function.attribute_proto);
+    visit(function.node);
+    visit(function.opset_import);
+  }
 
   template <class T>
   void visit(std::vector<T>& list) {
@@ -63,6 +76,7 @@ void make_names_printable(wire::Model& model, std::deque<std::string>& kept) {
   Names names(kept);
   names.visit(model.producer_name);
   names.visit(model.opset_import);
+  names.visit(model.functions);
   if (model.graph) names.visit(*model.graph);
 }
 

@@ -22,7 +22,7 @@ Problems::Problems(const Model& model) : model_(model), used_(used_names(model.g
 void Problems::check(const Node& node) const {
   if (!find_converter(node.op())) throw Unsupported("{}", kMissingOperator);
   check_opset(model_);
-  check_node(node, model_.opsets.at(""), used_);
+  check_node(node, node.opset, used_);
 }
 
 bool Problems::follows(const Node& node, const Importer& importer) {

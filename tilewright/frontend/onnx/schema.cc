@@ -19,6 +19,8 @@ const ConverterRow& row_of(const Node& node, int64_t opset) {
   const ConverterRow* row = find_converter(node.op(), opset);
   TILEWRIGHT_CHECK(row, "operator {} has no converter", node.op());
   if (row->is_of(opset)) return *row;
+  if (opset > row->until)
+    throw UserError("the operator ended with opset {}, the model has opset {}", row->until, opset);
   throw UserError("the operator was introduced in opset {}, the model has opset {}", row->since, opset);
 }
 
@@ -83,7 +85,9 @@ void check_range(const AttributeRule& rule, double value) {
 }
 
 // Constants may have any value, including infinity.
-bool is_data(const AttributeRule& rule) { return rule.name.starts_with("value"); }
+bool is_data(const AttributeRule& rule) {
+  return rule.name.starts_with("value") || rule.name.starts_with("replaced_value");
+}
 
 void check_value(const AttributeRule& rule, const Attribute& attribute) {
   if (attribute.kind != rule.kind)
@@ -114,6 +118,8 @@ void check_attributes(const Node& node, const ConverterRow& row, int64_t opset) 
   for (const Attribute& attribute : node.attributes) {
     if (node.find(attribute.name) != &attribute)
       throw UserError("attribute \"{}\" is given twice", attribute.name);
+    if (opset < 6 && node.domain.empty() && attribute.name == "consumed_inputs")
+      continue;  // a hint for memory
     check_value(rule_of(row, attribute, opset), attribute);
   }
   for (const AttributeRule& attribute : row.attributes) {
@@ -148,11 +154,12 @@ void check_node(const Node& node, int64_t opset, const std::set<std::string>& us
 }
 
 namespace {
-void check_each(const Graph& graph, int64_t opset) {
+void check_each(const Graph& graph, int64_t opset, const CustomConverters& custom) {
   const std::set<std::string> used = used_names(graph);
   for (const Node& node : graph.nodes) {
+    if (custom.contains(node.op())) continue;
     try {
-      check_node(node, opset, used);
+      check_node(node, node.opset ? node.opset : opset, used);
     } catch (Error& error) {
       error.add_prefix(node.shown());
       throw;
@@ -162,24 +169,30 @@ void check_each(const Graph& graph, int64_t opset) {
 
 using Missing = std::map<std::string, std::vector<std::string>>;  // nodes by operator
 
-void add_missing(const Graph& graph, bool with_subgraphs, Missing* missing) {
+void add_missing(const Graph& graph, const CustomConverters& custom, bool with_subgraphs, Missing* missing) {
   for (const Node& node : graph.nodes) {
-    if (!find_converter(node.op()))
+    if (!custom.contains(node.op()) && !find_converter(node.op()))
       (*missing)[node.op()].push_back(node.name.empty() ? (node.outputs.empty() ? "?" : node.outputs[0])
                                                         : node.name);
     for (const Attribute& attribute : node.attributes) {
-      if (attribute.graph && with_subgraphs) add_missing(*attribute.graph, true, missing);
+      if (attribute.graph && with_subgraphs) add_missing(*attribute.graph, custom, true, missing);
     }
   }
 }
 }  // namespace
 
-void refuse_unsupported(const Graph& graph) {
+void refuse_unsupported(const Graph& graph, const CustomConverters& custom) {
   Missing missing;
-  add_missing(graph, false, &missing);
+  add_missing(graph, custom, false, &missing);
   if (missing.empty()) return;
   missing.clear();
-  add_missing(graph, true, &missing);
+  add_missing(graph, custom, true, &missing);
+  std::string help = "express them with other operators where the model is exported";
+  for (const auto& [op, nodes] : missing) {
+    if (op.find("::") == std::string::npos) continue;
+    help += fmt::format(", or say what one is: tilewright.frontend.onnx.register_converter(\"{}\", fn)", op);
+    break;
+  }
   std::vector<std::string> parts;
   for (auto& [op, nodes] : missing) {
     const size_t count = nodes.size();
@@ -188,17 +201,17 @@ void refuse_unsupported(const Graph& graph) {
                                 count > 4 ? fmt::format(", ... {} nodes", count) : ""));
   }
   throw Unsupported("the model uses operators that cannot be imported: {}", fmt::join(parts, "; "))
-      .help("express them with other operators where the model is exported");
+      .help("{}", help);
 }
 
-void check_nodes(const Model& model) {
+void check_nodes(const Model& model, const CustomConverters& custom) {
   check_opset(model);
-  check_each(model.graph, model.opsets.at(""));
+  check_each(model.graph, model.opsets.at(""), custom);
 }
 
-void check_graph(const Graph& graph, int64_t opset) {
-  refuse_unsupported(graph);
-  check_each(graph, opset);
+void check_graph(const Graph& graph, int64_t opset, const CustomConverters& custom) {
+  refuse_unsupported(graph, custom);
+  check_each(graph, opset, custom);
 }
 
 }  // namespace tilewright::frontend::onnx

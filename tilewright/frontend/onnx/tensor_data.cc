@@ -29,6 +29,8 @@ DataType dtype_of(int64_t element_type, const std::string& what) {
     case Proto::kUint64: return DataType::uint(64);
     case Proto::kInt4: return DataType::int_(4);
     case Proto::kUint4: return DataType::uint(4);
+    case Proto::kInt2: return DataType::int_(2);
+    case Proto::kUint2: return DataType::uint(2);
     case Proto::kBool: return kBoolType;
     case Proto::kFloat8E4M3FN: return DataType::make(DataType::kFloat8E4M3FN, 8, 1);
     case Proto::kFloat8E5M2: return DataType::make(DataType::kFloat8E5M2, 8, 1);

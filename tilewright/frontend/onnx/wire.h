@@ -126,7 +126,7 @@ struct ValueInfo {
 
 struct Attribute {
   enum Type { kUndefined, kFloat, kInt, kString, kTensor, kGraph, kFloats, kInts, kStrings };
-  std::string_view name;
+  std::string_view name, ref_attr_name;
   int64_t type = kUndefined;
   float f = 0;
   int64_t i = 0;
@@ -137,20 +137,28 @@ struct Attribute {
   std::vector<int64_t> ints;
   std::vector<std::string_view> strings;
   static constexpr auto fields() {
-    return std::tuple{Field{1, &Attribute::name},   Field{2, &Attribute::f},    Field{3, &Attribute::i},
-                      Field{4, &Attribute::s},      Field{5, &Attribute::t},    Field{6, &Attribute::g},
-                      Field{7, &Attribute::floats}, Field{8, &Attribute::ints}, Field{9, &Attribute::strings},
-                      Field{20, &Attribute::type}};
+    return std::tuple{Field{1, &Attribute::name},
+                      Field{2, &Attribute::f},
+                      Field{3, &Attribute::i},
+                      Field{4, &Attribute::s},
+                      Field{5, &Attribute::t},
+                      Field{6, &Attribute::g},
+                      Field{7, &Attribute::floats},
+                      Field{8, &Attribute::ints},
+                      Field{9, &Attribute::strings},
+                      Field{20, &Attribute::type},
+                      Field{21, &Attribute::ref_attr_name}};
   }
 };
 
 struct Node {
-  std::string_view name, op_type, domain;
+  std::string_view name, op_type, domain, overload;
   std::vector<std::string_view> input, output;
   std::vector<Attribute> attribute;
   static constexpr auto fields() {
     return std::tuple{Field{1, &Node::input},   Field{2, &Node::output},    Field{3, &Node::name},
-                      Field{4, &Node::op_type}, Field{5, &Node::attribute}, Field{7, &Node::domain}};
+                      Field{4, &Node::op_type}, Field{5, &Node::attribute}, Field{7, &Node::domain},
+                      Field{8, &Node::overload}};
   }
 };
 
@@ -178,14 +186,30 @@ struct Opset {
   static constexpr auto fields() { return std::tuple{Field{1, &Opset::domain}, Field{2, &Opset::version}}; }
 };
 
+struct Function {
+  std::string_view name, domain, overload;
+  std::vector<std::string_view> input, output, attribute;
+  std::vector<Attribute> attribute_proto;
+  std::vector<Node> node;
+  std::vector<Opset> opset_import;
+  static constexpr auto fields() {
+    return std::tuple{Field{1, &Function::name},     Field{4, &Function::input},
+                      Field{5, &Function::output},   Field{6, &Function::attribute},
+                      Field{7, &Function::node},     Field{9, &Function::opset_import},
+                      Field{10, &Function::domain},  Field{11, &Function::attribute_proto},
+                      Field{13, &Function::overload}};
+  }
+};
+
 struct Model {
   int64_t ir_version = 0;
   std::string_view producer_name;
   std::unique_ptr<Graph> graph;
   std::vector<Opset> opset_import;
+  std::vector<Function> functions;
   static constexpr auto fields() {
     return std::tuple{Field{1, &Model::ir_version}, Field{2, &Model::producer_name}, Field{7, &Model::graph},
-                      Field{8, &Model::opset_import}};
+                      Field{8, &Model::opset_import}, Field{25, &Model::functions}};
   }
 };
 

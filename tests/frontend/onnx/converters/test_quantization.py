@@ -1,6 +1,9 @@
 """Quantized numbers and products of them; more is in test_quantized."""
 
+import ml_dtypes
 import numpy as np
+import pytest
+from node_testing import run_op
 from onnx_testing import run_node
 
 rng = np.random.default_rng(0)
@@ -61,3 +64,56 @@ def test_convolutions_of_integers():
     np.testing.assert_array_equal(
         run_node("ConvInteger", [x, w]), (windows * w.astype("int32")[0, 0]).sum((-2, -1))
     )
+
+
+# ---- 8-bit floats, and integers of 2 and 4 bits
+
+KINDS = ["float8_e4m3fn", "float8_e5m2"]
+X = rng.standard_normal((5, 7)).astype("float32") * 50
+
+
+def number(kind):
+    return np.zeros((), getattr(ml_dtypes, kind))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_quantize_to_floats_of_8_bits(kind):
+    scale = np.float32(0.25)
+    (found,) = run_op("QuantizeLinear", [X, scale, number(kind)], opset=23)
+    largest = float(ml_dtypes.finfo(kind).max)
+    right = np.clip(X / scale, -largest, largest).astype(kind)
+    np.testing.assert_array_equal(found.view("uint8"), right.view("uint8"))
+
+
+def test_quantize_without_saturation():
+    x = np.float32([1, 500, -500, np.nan])
+    (found,) = run_op("QuantizeLinear", [x, np.float32(1), number(KINDS[0])], opset=23, saturate=0)
+    np.testing.assert_array_equal(found.astype("float32"), [1, np.nan, np.nan, np.nan])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_dequantize_floats_of_8_bits(kind):
+    q = X.astype(kind)
+    columns = rng.uniform(0.5, 2, 7).astype("float32")
+    (found,) = run_op("DequantizeLinear", [q, columns], opset=23, axis=1)
+    np.testing.assert_array_equal(found, q.astype("float32") * columns)
+    blocks = rng.uniform(0.5, 2, (5, 3)).astype("float32")
+    (found,) = run_op("DequantizeLinear", [q, blocks], opset=23, axis=1, block_size=3)
+    np.testing.assert_array_equal(found, q.astype("float32") * blocks.repeat(3, 1)[:, :7])
+
+
+@pytest.mark.parametrize("kind", ["int2", "uint2", "int4", "uint4"])
+def test_integers_that_share_bytes(kind):
+    info = ml_dtypes.iinfo(kind)
+    scale, zero = np.float32(0.5), np.array(1, kind)
+    (q,) = run_op("QuantizeLinear", [X, scale, zero], opset=25)
+    right = np.clip(np.rint(X / scale) + 1, int(info.min), int(info.max))
+    np.testing.assert_array_equal(q.astype("int32"), right)
+    (found,) = run_op("DequantizeLinear", [q, scale, zero], opset=25)
+    np.testing.assert_array_equal(found, (right - 1) * 0.5)
+
+
+def test_one_zero_point_in_a_list():
+    q = np.array([-8, 3, 7], ml_dtypes.int4)
+    (found,) = run_op("DequantizeLinear", [q, np.float32(2), np.array([1], ml_dtypes.int4)], opset=25)
+    np.testing.assert_array_equal(found, [-18, 4, 12])

@@ -188,7 +188,7 @@ constexpr ConverterRow kRows[] = {
     {"Softsign", softsign, 1, 1},
     {"SwiGLU", swiglu, 2, 2, kAlpha, 1, 28},
     {"Swish", swish, 1, 1, kAlpha, 1, 24},
-    {"ThresholdedRelu", thresholded_relu, 1, 1, kAlpha, 1, 10},
+    {"ThresholdedRelu", thresholded_relu, 1, 1, kAlpha},
 };
 
 }  // namespace

@@ -114,23 +114,9 @@ void average(Importer& importer, const Node& node) {
 
 // ---- dtypes
 
-// Values beyond the largest 8-bit float saturate to it, unless saturate is 0.
-Expr saturated(Importer& importer, const Node& node, const Expr& x, DataType dtype) {
-  const double largest = dtype.code == DataType::kFloat8E5M2 ? 57344 : 448;
-  const Expr top = importer.bound(number(largest, relax::dtype_of(x))),
-             bottom = importer.bound(number(-largest, relax::dtype_of(x)));
-  const Expr above = importer.bind(node, "relax.greater", {x, top}),
-             below = importer.bind(node, "relax.less", {x, bottom});
-  return importer.bind(node, "relax.where",
-                       {above, top, importer.bind(node, "relax.where", {below, bottom, x})});
-}
-
 void cast_to(Importer& importer, const Node& node, DataType dtype) {
   const Expr x = importer.value(node, 0);
-  const bool saturates = dtype.is_float() && dtype.bits == 8 && int_attr(node, "saturate", 1) &&
-                         relax::dtype_of(x).is_float() && relax::dtype_of(x).bits > 8;
-  importer.define(node.outputs.at(0),
-                  importer.bound(converted(saturates ? saturated(importer, node, x, dtype) : x, dtype)));
+  importer.define(node.outputs.at(0), saturated_as(importer, node, x, dtype));
 }
 
 void cast(Importer& importer, const Node& node) {

@@ -36,14 +36,45 @@ Expr zero_point(Importer& importer, const Node& node) {
 void require_scales(Importer& importer, const Node& node, const Expr& scale, const Expr& zero) {
   const relax::Shape& scales = shape_of(node, scale);
   if (!zero || shape_of(node, zero).empty()) return;
+  if (scales.empty() && shape_of(node, zero).size() == 1 && tir::is_one(shape_of(node, zero)[0])) return;
   importer.require(node, relax::is_same_shape(shape_of(node, zero), scales),
                    "the zero point is {}, but the scale is {}", shape_of(node, zero), scales);
+}
+
+bool is_float8(DataType dtype) { return dtype.is_float() && dtype.bits == 8; }
+
+// The scales that belong to the elements of `x`, in `dtype`: one times each, dequantized.
+Expr scales_of_elements(Importer& importer, const Node& node, const Expr& x, const Expr& scale,
+                        DataType dtype) {
+  const DataType whole = DataType::int_(8);
+  const Expr ones =
+      importer.bind(node, "relax.broadcast_to", {number(1, whole), relax::shape_expr(shape_of(node, x))});
+  return importer.bind(node, "relax.dequantize", {ones, scale, importer.bound(number(0, whole))},
+                       {{"axis", attr(axis_of(node, scale, int_attr(node, "axis", 1)))},
+                        {"out_dtype", attr(dtype.str())},
+                        {"block_size", attr(int_attr(node, "block_size", 0))}});
+}
+
+// Floats of 8 bits have no zero point: it is 0.
+void quantize_float8(Importer& importer, const Node& node, DataType dtype) {
+  const Expr x = importer.value(node, 0), scale = importer.value(node, 1);
+  const DataType real = relax::dtype_of(x);
+  const Expr steps =
+      importer.bind(node, "relax.divide", {x, scales_of_elements(importer, node, x, scale, real)});
+  importer.define(node.outputs.at(0), saturated_as(importer, node, steps, dtype));
+}
+
+void dequantize_float8(Importer& importer, const Node& node, DataType dtype) {
+  const Expr x = importer.value(node, 0), scale = importer.value(node, 1);
+  const Expr wide = bound_as(importer, x, dtype);
+  importer.emit(node, "relax.multiply", {wide, scales_of_elements(importer, node, x, scale, dtype)});
 }
 
 void quantize(Importer& importer, const Node& node) {
   const Expr given = zero_point(importer, node);
   Expr zero = given;
   const DataType dtype = zero ? relax::dtype_of(zero) : dtype_attr(node, "output_dtype", DataType::uint(8));
+  if (is_float8(dtype)) return quantize_float8(importer, node, dtype);
   require_integers(dtype);
   if (!zero) zero = importer.bound(number(0, dtype));
   const Expr scale = importer.value(node, 1);
@@ -56,11 +87,12 @@ void quantize(Importer& importer, const Node& node) {
 
 void dequantize(Importer& importer, const Node& node) {
   const Expr x = importer.value(node, 0), scale = importer.value(node, 1);
+  const DataType dtype = dtype_attr(node, "output_dtype", relax::dtype_of(scale));
+  if (is_float8(relax::dtype_of(x))) return dequantize_float8(importer, node, dtype);
   require_integers(relax::dtype_of(x));
   Expr zero = zero_point(importer, node);
   require_scales(importer, node, scale, zero);
   if (!zero) zero = importer.bound(number(0, relax::dtype_of(x)));
-  const DataType dtype = dtype_attr(node, "output_dtype", relax::dtype_of(scale));
   importer.emit(node, "relax.dequantize", {x, scale, zero},
                 {{"axis", attr(axis_of(node, scale, int_attr(node, "axis", 1)))},
                  {"out_dtype", attr(dtype.str())},

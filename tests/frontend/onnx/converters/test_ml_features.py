@@ -1,0 +1,160 @@
+"""Features and encoders: numbers against onnx's ReferenceEvaluator, or written here where the text says more."""
+
+import numpy as np
+import pytest
+from node_testing import model_of, refusal_of, run, run_op
+from onnx import numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+import tilewright
+
+DOMAIN = "ai.onnx.ml"
+rng = np.random.default_rng(0)
+X = rng.standard_normal((5, 3)).astype("float32")
+
+
+def check(op, inputs, opset=1, shapes=None, **attrs):
+    model = model_of(op, inputs, domain=DOMAIN, opset=opset, shapes=shapes, **attrs)
+    (right,) = ReferenceEvaluator(model).run(None, {f"x{n}": each for n, each in enumerate(inputs)})
+    (found,) = run(model, inputs)
+    assert found.shape == right.shape
+    np.testing.assert_allclose(found, right, rtol=1e-6)
+
+
+def refusal(op, inputs, opset=1, kind=tilewright.UserError, **attrs):
+    return refusal_of(op, inputs, domain=DOMAIN, opset=opset, kind=kind, **attrs)
+
+
+@pytest.mark.parametrize("numbers", [[2.0], [2.0, 0.5, 3.0]])
+def test_scaler(numbers):
+    check("Scaler", [X], offset=numbers, scale=numbers, shapes=[["n", 3]])
+    assert refusal("Scaler", [X], offset=[1.0, 2.0]) == (
+        'error: Scaler node "n": attribute "offset" has 2 values for 3 columns'
+    )
+
+
+def test_scaler_of_integers_gives_floats():
+    x = np.arange(6).reshape(2, 3)
+    found = run_op("Scaler", [x], domain=DOMAIN, opset=1, offset=[1.0], scale=[0.5])[0]
+    np.testing.assert_array_equal(found, ((x - 1) * 0.5).astype("float32"))
+
+
+@pytest.mark.parametrize("norm", ["MAX", "L1", "L2"])
+def test_normalizer(norm):
+    check("Normalizer", [X], norm=norm, shapes=[["n", 3]])
+    zeros = run_op("Normalizer", [np.zeros((2, 3), "float32")], domain=DOMAIN, opset=1, norm=norm)[0]
+    np.testing.assert_array_equal(zeros, np.zeros((2, 3)))
+
+
+def test_imputer():
+    x = np.where(X > 0.5, np.float32(np.nan), X)
+    check("Imputer", [x], imputed_value_floats=[1.0, 2.0, 3.0], replaced_value_float=float("nan"))
+    check("Imputer", [np.maximum(X, 0)], imputed_value_floats=[7.0], replaced_value_float=0.0)
+    found = run_op("Imputer", [np.int64([[1, -1], [-1, 2]])], domain=DOMAIN, opset=1, imputed_value_int64s=[7, 8],
+                   replaced_value_int64=-1)[0]  # fmt: skip
+    np.testing.assert_array_equal(found, [[1, 8], [7, 2]])
+    assert refusal("Imputer", [X], imputed_value_int64s=[1]) == (
+        'error: Imputer node "n": attribute "imputed_value_floats" is missing for an input of float32'
+    )
+
+
+def test_binarizer():
+    check("Binarizer", [X], threshold=0.25)
+
+
+def test_array_feature_extractor():
+    for places in (np.int64([2, 0]), np.int64([[2, 0, 1, 1]])):
+        check("ArrayFeatureExtractor", [X, places])
+        check("ArrayFeatureExtractor", [X[0], places])
+        check("ArrayFeatureExtractor", [X.reshape(5, 1, 3), places])
+    assert refusal("ArrayFeatureExtractor", [np.float32(1), np.int64([0])]) == (
+        'error: ArrayFeatureExtractor node "n": the input has 0 dimensions, expected at least 1'
+    )
+
+
+def test_feature_vectorizer():
+    check("FeatureVectorizer", [X, X[:, :2]], inputdimensions=[3, 2])
+    check("FeatureVectorizer", [X, X], inputdimensions=[2, 5])
+    found = run_op("FeatureVectorizer", [np.int64([1, 2]), np.int64([[3]])], domain=DOMAIN, opset=1,
+                   inputdimensions=[2, 1])[0]  # fmt: skip
+    np.testing.assert_array_equal(found, np.float32([[1, 2, 3]]))
+    assert refusal("FeatureVectorizer", [X, X], inputdimensions=[3]) == (
+        'error: FeatureVectorizer node "n": attribute "inputdimensions" has 1 numbers for 2 inputs'
+    )
+    assert refusal("FeatureVectorizer", [X.reshape(5, 1, 3)], inputdimensions=[3]) == (
+        'error: FeatureVectorizer node "n": input 0 has 3 dimensions, expected 1 or 2'
+    )
+    model = model_of("FeatureVectorizer", [X], domain=DOMAIN, opset=1, shapes=[[5, "n"]], inputdimensions=[3])
+    with pytest.raises(tilewright.Unsupported) as refused:
+        tilewright.compile(model)
+    assert str(refused.value) == (
+        'unsupported: FeatureVectorizer node "n": the number of columns of input 0 is known only at run time'
+    )
+
+
+def test_one_hot_encoder():
+    x = np.int64([[1, 5], [9, 3]])
+    for each in (x, x[0], x.astype("float32")):
+        check("OneHotEncoder", [each], cats_int64s=[3, 1, 5])
+    unsupported = tilewright.Unsupported
+    assert refusal("OneHotEncoder", [x], kind=unsupported, cats_int64s=[3], zeros=0) == (
+        'unsupported: OneHotEncoder node "n": zeros is 0, which asks for an error at numbers that are no category'
+    )
+    assert refusal("OneHotEncoder", [x], kind=unsupported, cats_strings=["a"]) == (
+        'unsupported: OneHotEncoder node "n": its categories are strings, supported are integers'
+    )
+
+
+def encoded(x, opset=2, **attrs):
+    return run_op("LabelEncoder", [x], domain=DOMAIN, opset=opset, **attrs)[0]
+
+
+def test_label_encoder():
+    x = np.int64([[1, 5, 7], [-3, 5, 0]])
+    keys, values = [5, -3, 1], [0.5, 1.5, 2.5]
+    found = encoded(x, keys_int64s=keys, values_floats=values, default_float=-1.0)
+    np.testing.assert_array_equal(found, np.float32([[2.5, 0.5, -1], [1.5, 0.5, -1]]))
+    found = encoded(x, keys_int64s=keys, values_int64s=[10, 2**40, 30])
+    np.testing.assert_array_equal(found, [[30, 10, -1], [2**40, 10, -1]])
+
+
+def test_label_encoder_of_floats_and_nan():
+    x = np.float32([1.5, np.nan, 2, -1])
+    found = encoded(x, keys_floats=[2.0, float("nan"), 1.5, 2.0], values_int64s=[1, 2, 3, 4])
+    np.testing.assert_array_equal(found, [3, 2, 4, -1])  # of equal keys the last
+    found = encoded(x, keys_floats=[float("nan")], values_floats=[0.5])
+    np.testing.assert_array_equal(found, np.float32([0, 0.5, 0, 0]))
+
+
+def test_label_encoder_of_tensors():
+    def tensor(values, name):
+        return numpy_helper.from_array(np.array(values), name)
+
+    found = encoded(np.float64([1, 2, 3]), 4, keys_tensor=tensor([1.0, 3.0], "k"), values_tensor=tensor([10, 30], "v"),
+                    default_tensor=tensor([7], "d"))  # fmt: skip
+    np.testing.assert_array_equal(found, [10, 7, 30])
+
+
+def test_label_encoders_that_are_refused():
+    x = np.int64([1])
+    assert refusal("LabelEncoder", [x], 2, keys_int64s=[1, 2], values_int64s=[1]) == (
+        'error: LabelEncoder node "n": 2 keys and 1 value, expected as many, and one at least'
+    )
+    assert refusal("LabelEncoder", [x], 2, keys_floats=[1.0], values_int64s=[1]) == (
+        'error: LabelEncoder node "n": the input is int64, but its keys are float32'
+    )
+    assert refusal("LabelEncoder", [x], 2, tilewright.Unsupported, keys_int64s=[1], values_strings=["a"]) == (
+        'unsupported: LabelEncoder node "n": values_strings are strings, supported are numbers'
+    )
+    assert refusal("LabelEncoder", [x], 1, tilewright.Unsupported, classes_strings=["a"]) == (
+        'unsupported: LabelEncoder node "n": it maps strings, supported are numbers\n'
+        "help: encode them before the model is called"
+    )
+
+
+@pytest.mark.parametrize("op", ["ZipMap", "DictVectorizer", "CastMap"])
+def test_maps_are_no_tensors(op):
+    assert refusal(op, [X], kind=tilewright.Unsupported) == (
+        f'unsupported: {op} node "n": it reads or makes maps, which are no tensors\n'
+        'help: take the tensor that it is made of as output, with skl2onnx: options={"zipmap": False}'
+    )
