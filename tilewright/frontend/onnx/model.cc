@@ -298,7 +298,7 @@ Functions read_functions(const std::vector<wire::Function>& protos, const std::s
       for (const wire::Attribute& attribute : proto.attribute_proto)
         function.defaults.push_back(read_attribute(attribute, folder, {}));
       for (const wire::Node& node : proto.node) function.nodes.push_back(read_node(node, folder, visible));
-      function.nodes = sorted(std::move(function.nodes), known);
+      function.nodes = sorted(std::move(function.nodes), known, {});
     } catch (Error& error) {
       error.add_prefix(fmt::format("function {}", function.shown));
       throw;

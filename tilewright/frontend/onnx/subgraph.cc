@@ -27,7 +27,7 @@ class Finally {
 }  // namespace
 
 void Importer::in_subgraph(const Graph& graph, const std::function<void()>& body) {
-  check_graph(graph, opset);
+  check_graph(graph, opset, custom ? *custom : CustomConverters());
   scopes_.open(graph);
   const Graph* outer = std::exchange(current_, &graph);
   const Finally close([&] {
