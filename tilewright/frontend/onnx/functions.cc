@@ -59,9 +59,14 @@ class Expansion {
     return found == scope.names.end() ? name : found->second;
   }
 
-  std::string new_name(std::string name) {
-    while (!taken_.insert(name).second) name += '_';
-    return name;
+  // A counter for each name: calls without names of their own ask for the same one again and again.
+  std::string new_name(const std::string& name) {
+    if (taken_.insert(name).second) return name;
+    int64_t& number = next_[name];
+    while (true) {
+      const auto [numbered, is_new] = taken_.insert(fmt::format("{}_{}", name, ++number));
+      if (is_new) return *numbered;
+    }
   }
 
   Graph inside(const Graph& graph, const Scope& scope) {
@@ -183,9 +188,10 @@ class Expansion {
 
   const Functions& functions_;
   const Opsets& opsets_;
-  std::set<std::string> taken_;        // names of values
-  std::vector<const Function*> open_;  // the calls around a node
-  size_t num_nodes_ = 0;               // of functions
+  std::map<std::string, int64_t> next_;  // by name: the last number behind it
+  std::set<std::string> taken_;          // names of values
+  std::vector<const Function*> open_;    // the calls around a node
+  size_t num_nodes_ = 0;                 // of functions
 };
 
 }  // namespace
