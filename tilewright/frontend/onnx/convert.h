@@ -53,7 +53,7 @@ class Choices {
 class Importer {
  public:
   relax::BlockBuilder builder;
-  int64_t opset = 1;  // of the node that is being converted
+  int64_t opset = 1;  // of ai.onnx, where the node that is being converted stands
   const CustomConverters* custom = nullptr;
   arith::Analyzer facts;  // facts about symbolic dimensions
 

@@ -82,8 +82,10 @@ void Importer::convert_all(const std::vector<Node>& nodes) {
 void Importer::call_converter(const Node& node) {
   const auto own = custom ? custom->find(node.op()) : CustomConverters::const_iterator();
   if (!custom || own == custom->end()) {
-    const int64_t around = std::exchange(opset, node.opset ? node.opset : opset);
-    find_converter(node.op(), opset)->convert(*this, node);
+    // of nodes of other domains, node.opset is the version of theirs
+    const int64_t version = node.opset ? node.opset : opset;
+    const int64_t around = std::exchange(opset, node.domain.empty() ? version : opset);
+    find_converter(node.op(), version)->convert(*this, node);
     opset = around;
     return;
   }

@@ -31,7 +31,18 @@ def test_products(attrs):
     b = rand(3, 9, 7, seed=1) if attrs.get("transB") else rand(3, 7, 9, seed=1)
     run("FusedMatMul", [a, b], **attrs)
     run("FusedGemm", [a[0], b[0], rand(9)], activation="Relu", beta=0.5, **attrs)
-    run("FusedGemm", [a[0], b[0], rand(9)], activation="LeakyRelu", activation_alpha=0.2, **attrs)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.3])
+def test_leaky_product(alpha):
+    """onnxruntime reads the slope from alpha or from activation_alpha, as its hash table has it."""
+    a, b, c = rand(5, 7), rand(7, 9), rand(9)
+
+    def by_numpy(model, arrays):
+        y = alpha * (a @ b) + c
+        return [np.where(y < 0, np.float32(0.2) * y, y)]
+
+    run("FusedGemm", [a, b, c], activation="LeakyRelu", activation_alpha=0.2, alpha=alpha, peer=by_numpy)
 
 
 def test_batch_is_not_first():

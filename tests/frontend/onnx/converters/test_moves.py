@@ -41,6 +41,7 @@ def test_concat():
 def test_shape():
     np.testing.assert_array_equal(run_node("Shape", [X], start=-2), [5, 7])
 
+
 def test_a_slice_that_is_empty_at_every_open_extent():
     for start, end, step in [(2, 0, 3), (0, 3, -1), (-1, -4, 2)]:
         bounds = [helper.make_node("Slice", ["x", "start", "end", "axis", "step"], ["y"])]
