@@ -361,11 +361,10 @@ VirtualMachine loop_machine(const std::function<Register(FunctionBuilder&)>& bod
   ExecutableBuilder builder;
   FunctionBuilder inner(builder, "body", {{"i", "int64[]"}, {"c", "bool[]"}, {"s", "int64[]"}}, {}, false);
   inner.ret(body(inner));
-  const uint32_t index = builder.add(inner.finish());
   FunctionBuilder main(builder, "main", {{"most", "int"}}, {{"", "tuple"}});
   FunctionBuilder::Loop loop{main.parameter(0), none(), {}, {main.parameter(0)}, {}};
   for (size_t n = 0; n < num_collected; ++n) loop.empty.push_back(main.new_tensor(kInt64, {imm(0)}));
-  main.ret(main.loop(main.make_closure(index, {}), loop));
+  main.ret(main.loop(main.make_closure(builder.add(inner.finish()), {}), loop));
   builder.add(main.finish());
   return VirtualMachine(builder.finish(), Module());
 }
