@@ -118,7 +118,7 @@ def python_commands() -> list[Command]:
 
 
 def sanitizer_commands() -> list[Command]:
-    """The C++ tests and, each day, a fourth of the fast Python tests under the address and undefined behaviour sanitizers.
+    """The C++ tests and, each day, an eighth of the fast Python tests under the address and undefined behaviour sanitizers.
 
     Of a test with many cases some run.
     make test STAGES=sanitizers TILEWRIGHT_SANITIZED_ONE_OF=1                                     each test
@@ -136,7 +136,7 @@ def sanitizer_commands() -> list[Command]:
         "sanitizers",
         "-n",
         "2",
-        f"--one-of={os.environ.get('TILEWRIGHT_SANITIZED_ONE_OF', '4')}",
+        f"--one-of={os.environ.get('TILEWRIGHT_SANITIZED_ONE_OF', '8')}",
         f"--cases-per-test={os.environ.get('TILEWRIGHT_SANITIZED_CASES', '2')}",
         "-m",
         "not slow and not peers",
@@ -232,12 +232,12 @@ STAGES = [
     Stage("layout", "layers, sizes, tests, error inventory", layout_commands, 120),
     Stage("build", "build, warnings are errors", lambda: [Command(["tools/build.sh", "release"])], 2400),
     Stage("cpp", "C++ tests", lambda: [ctest("cpp", "build", "-j2")], 600),
-    Stage("python", "fast Python tests", python_commands, 1800),
+    Stage("python", "fast Python tests", python_commands, 2700),
     Stage("examples", "the demo, examples, install", example_commands, 2400),
     Stage("models", "real, random and hostile models", model_commands, 1200),
-    Stage("slow", "slow tests and fuzzers", slow_commands, 1500),
+    Stage("slow", "slow tests and fuzzers", slow_commands, 2100),
     Stage("sanitizers", "address and undefined behaviour sanitizers", sanitizer_commands, 3000),
-    Stage("threads", "thread sanitizer", threads_commands, 600),
+    Stage("threads", "thread sanitizer", threads_commands, 1200),
     Stage("no-llvm", "a build without LLVM", no_llvm_commands, 2400, False),
     Stage(
         "tidy",
