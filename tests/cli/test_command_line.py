@@ -17,7 +17,17 @@ def test_help_has_the_commands_in_their_order_and_examples_of_each(command):
     names = [
         line.split()[0] for line in done.out.split("Subcommands:\n")[1].splitlines() if line.startswith("  ")
     ]
-    assert names[:7] == ["compile", "run", "bench", "explain", "inspect", "tune", "doctor"]
+    assert names[:9] == [
+        "compile",
+        "run",
+        "bench",
+        "explain",
+        "inspect",
+        "diff",
+        "quantize",
+        "tune",
+        "doctor",
+    ]
     for name in names:
         done = command(name, "--help")
         assert (done.code, done.err) == (0, "")

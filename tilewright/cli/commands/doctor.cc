@@ -85,7 +85,7 @@ std::function<void()> add(CLI::App& app) {
 extern constinit const Command doctor_info = {
     .name = "doctor",
     .doc = "show the description of a machine with its sources",
-    .place = 6,
+    .place = 9,
     .add = add,
     .examples = R"(examples:
   tilewright doctor

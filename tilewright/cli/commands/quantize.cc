@@ -56,7 +56,7 @@ std::function<void()> add(CLI::App& app) {
 extern constinit const Command quantize_info = {
     .name = "quantize",
     .doc = "round weights and activations of a model to 8 bits",
-    .place = 5,
+    .place = 7,
     .add = add,
     .examples = R"(examples:
   tilewright quantize model.onnx --calibration x.npz -o q.onnx

@@ -76,7 +76,7 @@ std::function<void()> add(CLI::App& app) {
 extern constinit const Command tune_info = {
     .name = "tune",
     .doc = "measure schedules of a model's kernels, and record the fastest",
-    .place = 5,
+    .place = 8,
     .add = add,
     .examples = R"(examples:
   tilewright tune model.onnx --db tune.db --trials 200
