@@ -9,7 +9,7 @@
 namespace tilewright::relax {
 namespace {
 
-// The bindings of `block` in dataflow blocks, each `if` in a block of its own.
+// The bindings of `block` in dataflow blocks, each `if` outside of them.
 std::vector<BindingBlock> split(const BindingBlock& block) {
   std::vector<BindingBlock> blocks;
   std::vector<Binding> open;
@@ -29,6 +29,15 @@ std::vector<BindingBlock> split(const BindingBlock& block) {
   return blocks;
 }
 
+// Plain blocks that follow each other are one, as the text of a program has them.
+void add(const BindingBlock& block, std::vector<BindingBlock>* blocks) {
+  if (blocks->empty() || !is<PlainBlockNode>(blocks->back()) || !is<PlainBlockNode>(block))
+    return blocks->push_back(block);
+  std::vector<Binding> bindings = blocks->back()->bindings;
+  bindings.insert(bindings.end(), block->bindings.begin(), block->bindings.end());
+  blocks->back() = PlainBlockNode::make(std::move(bindings));
+}
+
 Function split_blocks(const Function& func) {
   return rewrite(func, [&](auto& self, const SeqExprNode* node) -> SeqExpr {
     const SeqExpr seq = self.children(node);
@@ -37,7 +46,7 @@ Function split_blocks(const Function& func) {
       std::vector<BindingBlock> parts =
           is<DataflowBlockNode>(block) ? split(block) : std::vector<BindingBlock>{block};
       if (parts.size() == 1 && is<DataflowBlockNode>(parts[0])) parts = {block};
-      blocks.insert(blocks.end(), parts.begin(), parts.end());
+      for (const BindingBlock& part : parts) add(part, &blocks);
     }
     return blocks == seq->blocks
                ? seq
