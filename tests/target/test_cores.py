@@ -7,6 +7,7 @@ import pytest
 
 import tilewright
 from tilewright import te
+from tilewright.target import features
 
 ROOT = Path(__file__).resolve().parents[2]
 CORES = re.findall(r'^    \{"([a-z0-9-]+)",', (ROOT / "tilewright/target/cores.cc").read_text(), re.MULTILINE)
@@ -37,3 +38,11 @@ def test_cores_have_schedules_of_their_own():
         for core in ("haswell", "znver4", "cortex-a72", "neoverse-v1")
     }
     assert len(set(programs.values())) == 4
+
+
+def test_caches_of_a_named_processor_do_not_depend_on_the_machine():
+    """Where code for it runs on this machine, too: plans for haswell were those for the L2 of whoever compiled."""
+    for name, l2_bytes in (("haswell", 256 << 10), ("skylake", 256 << 10), ("znver2", 512 << 10)):
+        found = features(f"llvm -mtriple=x86_64-pc-linux-gnu -mcpu={name}")
+        assert found["l2_bytes"].value == l2_bytes
+        assert "system" not in found["l1_bytes"].source + found["line_bytes"].source

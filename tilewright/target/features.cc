@@ -180,6 +180,12 @@ void set_core(const Processor& processor, Builder* builder) {
   if (core->l2_bytes_per_cycle) builder->set(&Features::l2_bytes_per_cycle, core->l2_bytes_per_cycle, source);
 }
 
+// True if the target names a processor of the table: its caches are those of the manual, whatever machine compiles.
+bool is_of_known_core(const Processor& processor, const ir::Target& target) {
+  const std::string named = target->attrs.get_string("mcpu", "native");
+  return named != "native" && find_core(processor.cpu) != nullptr;
+}
+
 }  // namespace
 
 KnownFeatures features_of(const Processor& processor, const ir::Target& target) {
@@ -188,13 +194,14 @@ KnownFeatures features_of(const Processor& processor, const ir::Target& target) 
   set_vectors(processor, target, &builder);
   set_dots(processor, &builder);
   set_core(processor, &builder);
-  if (processor.is_host) {
+  if (processor.is_host && !is_of_known_core(processor, target)) {
     builder.set_from_system(&F::l1_bytes, _SC_LEVEL1_DCACHE_SIZE);
     builder.set_from_system(&F::l1_ways, _SC_LEVEL1_DCACHE_ASSOC);
     builder.set_from_system(&F::l2_bytes, _SC_LEVEL2_CACHE_SIZE);
     builder.set_from_system(&F::line_bytes, _SC_LEVEL1_DCACHE_LINESIZE);
-    builder.set(&F::num_cores, int64_t{runtime::num_threads()}, "threads of this process");
   }
+  if (processor.is_host)
+    builder.set(&F::num_cores, int64_t{runtime::num_threads()}, "threads of this process");
   builder.set_from_target(&F::l1_bytes, target, "l1_cache_size_bytes");
   builder.set_from_target(&F::l2_bytes, target, "l2_cache_size_bytes");
   builder.set_from_target(&F::num_cores, target, "num-cores");

@@ -60,7 +60,7 @@ def test_pass_changes_and_is_done(scores):
         changed.script().split("R.dataflow():\n")[1]
         == f"""\
             y: R.Tensor((1, 32, 3, 5), dtype="float32") = R.nn.attention_einsum(
-                {operands}, scale={scale}, subscripts="1shd,1thd,1the{mask}->1she"
+                {operands}, causal_mask="", scale={scale}, softcap=0.0, subscripts="1shd,1thd,1the{mask}->1she"
             )
             R.output(y)
         return y
@@ -102,7 +102,7 @@ class Module:
         return (y, b)
 """)
     text = transform.FuseAttention()(module).script()
-    assert 'R.nn.attention_einsum(q, k, v, scale=1.0, subscripts="sd,td,et->se")' in " ".join(
+    assert 'R.nn.attention_einsum(q, k, v, causal_mask="", scale=1.0, softcap=0.0, subscripts="sd,td,et->se")' in " ".join(
         text.split()
     ).replace("( ", "(").replace(" )", ")")
     assert "R.permute_dims(r" in text and "R.nn.softmax" not in text
