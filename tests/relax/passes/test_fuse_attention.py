@@ -102,9 +102,10 @@ class Module:
         return (y, b)
 """)
     text = transform.FuseAttention()(module).script()
-    assert 'R.nn.attention_einsum(q, k, v, causal_mask="", scale=1.0, softcap=0.0, subscripts="sd,td,et->se")' in " ".join(
-        text.split()
-    ).replace("( ", "(").replace(" )", ")")
+    assert (
+        'R.nn.attention_einsum(q, k, v, causal_mask="", scale=1.0, softcap=0.0, subscripts="sd,td,et->se")'
+        in " ".join(text.split()).replace("( ", "(").replace(" )", ")")
+    )
     assert "R.permute_dims(r" in text and "R.nn.softmax" not in text
 
 
