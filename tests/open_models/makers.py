@@ -115,7 +115,8 @@ def einsum(m: Model, pick):
 
 @maker
 def matmul_integer(m: Model, pick):
-    m.input("x", "m", "k", data=integers(0, 255, "uint8"))
+    # onnxruntime adds pairs of products in 16 bits on processors without VNNI: 2 * 127 * 100 is a number of 16 bits
+    m.input("x", "m", "k", data=integers(0, 127, "uint8"))
     m.input("w", "k", "n", data=integers(-100, 100, "int8"))
     zero = pick.random() < 0.5
     if zero:

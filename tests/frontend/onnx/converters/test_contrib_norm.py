@@ -52,3 +52,11 @@ def test_embeddings():
     )
     text = refusal("EmbedLayerNormalization", [ids, segments, *tables, None, BETA], domain="com.microsoft")
     assert "input 5 (gamma) is left out, but is required" in text
+
+
+@pytest.mark.parametrize("op", ["SkipLayerNormalization", "SkipSimplifiedLayerNormalization"])
+def test_skip_has_no_more_rows_than_x(op):
+    """The sum would broadcast x instead."""
+    assert "skip is [2, 5, 8], which does not broadcast to [1, 5, 8]" in refusal(
+        op, [X[:1], SKIP, GAMMA], domain="com.microsoft"
+    )

@@ -26,9 +26,18 @@ void define_statistics(const NodeMath& math, const Expr& x, std::string_view mom
   math.result(2, math.call("relax.rsqrt", {math.add(spread, math.number_like(spread, epsilon))}));
 }
 
+// x + skip, whose extents are those of x, or 1.
+Expr with_skip(const NodeMath& math) {
+  const Expr x = math.input(0), skip = math.input(1);
+  const relax::Shape shape = math.shape(x), given = math.shape(skip);
+  math.importer().require(math.node(), relax::broadcasts_to(given, shape),
+                          "skip is {}, which does not broadcast to {}", given, shape);
+  return math.add(x, skip);
+}
+
 void skip_layer_norm(Importer& importer, const Node& node) {
   const NodeMath math(importer, node);
-  const Expr sum = math.plus(math.add(math.input(0), math.input(1)), math.input(4));
+  const Expr sum = math.plus(with_skip(math), math.input(4));
   const double epsilon = float_attr(node, "epsilon", 1e-12);
   math.result(0, layer_norm(math, sum, math.input(2), math.input(3), epsilon));
   define_statistics(math, sum, "relax.variance", epsilon);
@@ -37,7 +46,7 @@ void skip_layer_norm(Importer& importer, const Node& node) {
 
 void skip_rms_norm(Importer& importer, const Node& node) {
   const NodeMath math(importer, node);
-  const Expr sum = math.plus(math.add(math.input(0), math.input(1)), math.input(3));
+  const Expr sum = math.plus(with_skip(math), math.input(3));
   const double epsilon = float_attr(node, "epsilon", 1e-6);
   math.result(0, rms_norm(math, sum, math.input(2), epsilon));
   define_statistics(math, sum, "", epsilon);
