@@ -12,8 +12,9 @@ import pytest
 
 import tilewright
 from tilewright import UserError, tune
+from tilewright.models.program import dims_of
 from tilewright.tune import command as program_of_tune
-from tilewright.tune.command import dims_of, seconds_of
+from tilewright.tune.command import seconds_of
 
 onnx = pytest.importorskip("onnx")
 FLOAT = onnx.TensorProto.FLOAT
@@ -271,7 +272,7 @@ def test_interrupting_keeps_all_records(program, model, tmp_path):
 
 def test_time_limits_and_dims():
     assert [seconds_of(text) for text in ("90", "90s", "1.5m", "2h")] == [90, 90, 90, 7200]
-    assert dims_of(["batch=1", "x.0=3"]) == {"batch": 1, "x.0": 3}
+    assert dims_of(["batch=1", "x.0=3"], "--fix") == {"batch": 1, "x.0": 3}
     begin = time.monotonic()
     a = tilewright.te.placeholder((7, 7), name="A")
     func = tilewright.te.create_prim_func(

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from ..errors import Error, UserError
+from ..models.program import dims_of
 from ..records import RecordFile
 from .measure import MeasureOptions
 from .page import report
@@ -31,20 +32,6 @@ def seconds_of(text: str) -> float:
     if not found or float(found[1]) == 0:
         raise UserError(f'--time-limit is "{text}", expected e.g. 90s, 10m or 2h')
     return float(found[1]) * _SECONDS[found[2] or "s"]
-
-
-def dims_of(words: list[str]) -> dict[str, int]:
-    """{"batch": 1} of ["batch=1"].
-
-    Raises UserError for other texts
-    """
-    dims = {}
-    for word in words:
-        name, equals, number = word.rpartition("=")
-        if not equals or not number.isdigit():
-            raise UserError(f'--fix is "{word}", expected a name and a number, e.g. batch=1')
-        dims[name] = int(number)
-    return dims
 
 
 def require_page(path: str) -> None:
@@ -80,7 +67,7 @@ def _tune(asked: SimpleNamespace) -> None:
     limit = seconds_of(asked.time_limit) if asked.time_limit else None
     if asked.report:
         require_page(asked.report)
-    shapes, database = dims_of(asked.fix) or None, RecordFile(asked.db)
+    shapes, database = dims_of(asked.fix, "--fix") or None, RecordFile(asked.db)
     with ThreadPoolExecutor(asked.workers or None) as executor:
         results = tune_model(
             asked.model,
