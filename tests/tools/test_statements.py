@@ -22,7 +22,7 @@ MOST_FILES = {
     "Evaluate": 25,
     "SeqStmt": 30,
     "DeclBuffer": 30,
-    "AllocBuffer": 35,
+    "AllocBuffer": 36,  # trees keep the nodes of a group of rows
     "IfThenElse": 48,  # guards of open tiles, hints in C around them, plans by extent, and the cost of candidates
     "LetStmt": 45,
 }

@@ -80,7 +80,10 @@ def register_converter(op: str, fn) -> None:
         bb is a relax.BlockBuilder with emit and emit_te, inputs are graph values (None: left out), attributes is a dict of
         int, float, str, tilewright tensors, and lists; those with graphs are missing. None takes the converter away
     Raises  UserError for a name without domain, and for `fn` that cannot be called
-    >>> register_converter("my.domain::Scale", lambda bb, inputs, attributes: relax.op.multiply(inputs[0], inputs[1]))
+    >>> def scale(bb, inputs, attributes):
+    ...     return relax.op.multiply(inputs[0], inputs[1])
+    >>> tilewright.frontend.onnx.register_converter("my.domain::Scale", scale)
+    >>> tilewright.frontend.onnx.register_converter("my.domain::Scale", None)
     """
     if not isinstance(op, str) or op.startswith(("ai.onnx::", "::")) or not all(op.partition("::")):
         raise UserError(
