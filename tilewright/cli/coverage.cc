@@ -10,8 +10,8 @@
 
 #include "tilewright/cli/json.h"
 #include "tilewright/cli/summary.h"
-#include "tilewright/frontend/onnx/import.h"
-#include "tilewright/frontend/onnx/problems.h"
+#include "tilewright/frontend/onnx/import/import.h"
+#include "tilewright/frontend/onnx/import/problems.h"
 #include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 

@@ -8,7 +8,7 @@
 #include "tilewright/cli/signature.h"
 #include "tilewright/driver/reproducible.h"
 #include "tilewright/driver/target.h"
-#include "tilewright/frontend/onnx/import.h"
+#include "tilewright/frontend/onnx/import/import.h"
 #include "tilewright/records/sqlite_database.h"
 #include "tilewright/support/error.h"
 #include "tilewright/target/target.h"

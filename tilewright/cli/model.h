@@ -5,7 +5,7 @@
 
 #include "tilewright/cli/report.h"
 #include "tilewright/driver/build_graph.h"
-#include "tilewright/frontend/onnx/model.h"
+#include "tilewright/frontend/onnx/read/model.h"
 
 namespace tilewright::cli {
 

@@ -7,8 +7,8 @@
 
 #include "tilewright/cli/json.h"
 #include "tilewright/cli/signature.h"
-#include "tilewright/frontend/onnx/import.h"
-#include "tilewright/frontend/onnx/problems.h"
+#include "tilewright/frontend/onnx/import/import.h"
+#include "tilewright/frontend/onnx/import/problems.h"
 #include "tilewright/relax/graph/relax.h"
 #include "tilewright/relax/graph/type_util.h"
 

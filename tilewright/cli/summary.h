@@ -3,7 +3,7 @@
 #include <string>
 
 #include "tilewright/cli/model.h"
-#include "tilewright/frontend/onnx/problems.h"
+#include "tilewright/frontend/onnx/import/problems.h"
 
 namespace tilewright::cli {
 

@@ -5,7 +5,7 @@
 #include "tilewright/driver/target.h"
 #include "tilewright/driver/verify_passes.h"
 #include "tilewright/explain/explain.h"
-#include "tilewright/frontend/onnx/import.h"
+#include "tilewright/frontend/onnx/import/import.h"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>

@@ -2,7 +2,7 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
-#include "tilewright/frontend/onnx/import.h"
+#include "tilewright/frontend/onnx/import/import.h"
 
 namespace tilewright::python {
 

@@ -1,5 +1,5 @@
 // Decoding of protobuf's wire format: bytes written by hand, after protobuf's encoding page.
-#include "tilewright/frontend/onnx/wire.h"
+#include "tilewright/frontend/onnx/read/wire.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include "mutate.h"
 #include "tilewright/driver/build_graph.h"
-#include "tilewright/frontend/onnx/import.h"
+#include "tilewright/frontend/onnx/import/import.h"
 #include "tilewright/relax/graph/relax.h"
 #include "tilewright/relax/infer/op.h"
 #include "tilewright/support/error.h"

@@ -1,6 +1,6 @@
 // Elementwise functions that consist of several operators: activations, bounds.  Source:
 // onnx.ai/onnx/operators, opset 7 to 24.
-#include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/frontend/onnx/import/convert.h"
 
 namespace tilewright::frontend::onnx {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tilewright/arith/analyzer.h"
-#include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/frontend/onnx/import/convert.h"
 #include "tilewright/support/count_text.h"
 #include "tilewright/te/topi/broadcast.h"
 

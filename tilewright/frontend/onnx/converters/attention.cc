@@ -1,7 +1,7 @@
 // Attention.  Source: onnx.ai/onnx/operators, opset 23 to 25.
 #include <cmath>
 
-#include "tilewright/frontend/onnx/attention_graph.h"
+#include "tilewright/frontend/onnx/graphs/attention_graph.h"
 #include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {

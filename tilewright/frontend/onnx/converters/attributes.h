@@ -1,6 +1,6 @@
 // Attributes that operators of several files have.
 #pragma once
-#include "tilewright/frontend/onnx/converter.h"
+#include "tilewright/frontend/onnx/import/converter.h"
 
 namespace tilewright::frontend::onnx {
 

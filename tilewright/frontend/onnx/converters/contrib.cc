@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/frontend/onnx/import/convert.h"
 #include "tilewright/runtime/packed_elements.h"
 
 namespace tilewright::frontend::onnx {

@@ -2,8 +2,8 @@
 // Source: github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 #include <numeric>
 
-#include "tilewright/frontend/onnx/attention_graph.h"
-#include "tilewright/frontend/onnx/rotary_graph.h"
+#include "tilewright/frontend/onnx/graphs/attention_graph.h"
+#include "tilewright/frontend/onnx/graphs/rotary_graph.h"
 #include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {

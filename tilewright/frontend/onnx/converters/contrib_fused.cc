@@ -2,9 +2,9 @@
 // Source: github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 #include <functional>
 
-#include "tilewright/frontend/onnx/convert_window.h"
 #include "tilewright/frontend/onnx/converters/attributes.h"
-#include "tilewright/frontend/onnx/node_math.h"
+#include "tilewright/frontend/onnx/graphs/convert_window.h"
+#include "tilewright/frontend/onnx/graphs/node_math.h"
 #include "tilewright/te/topi/elementwise.h"
 
 namespace tilewright::frontend::onnx {

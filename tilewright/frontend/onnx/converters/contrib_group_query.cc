@@ -1,8 +1,8 @@
 // GroupQueryAttention of com.microsoft: rotary embeddings, a cache of keys and values, attention.
 // Source: github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
-#include "tilewright/frontend/onnx/attention_graph.h"
-#include "tilewright/frontend/onnx/cache_graph.h"
-#include "tilewright/frontend/onnx/rotary_graph.h"
+#include "tilewright/frontend/onnx/graphs/attention_graph.h"
+#include "tilewright/frontend/onnx/graphs/cache_graph.h"
+#include "tilewright/frontend/onnx/graphs/rotary_graph.h"
 
 namespace tilewright::frontend::onnx {
 namespace {

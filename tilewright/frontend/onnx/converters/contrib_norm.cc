@@ -1,6 +1,6 @@
 // Normalisations that onnxruntime's optimizer joins with the sums before them.
 // Source: github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
-#include "tilewright/frontend/onnx/node_math.h"
+#include "tilewright/frontend/onnx/graphs/node_math.h"
 
 namespace tilewright::frontend::onnx {
 namespace {

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "tilewright/frontend/onnx/converters/attributes.h"
-#include "tilewright/frontend/onnx/node_math.h"
+#include "tilewright/frontend/onnx/graphs/node_math.h"
 
 namespace tilewright::frontend::onnx {
 namespace {

@@ -3,8 +3,8 @@
 // condition on open extents, as exporters write "squeeze this dimension if its extent is 1", the branch is taken that
 // the rest of the model goes on with, and the condition becomes a requirement.
 // Source: onnx.ai/onnx/operators (If-1, -11 and later, which differ in types only).
-#include "tilewright/frontend/onnx/convert.h"
-#include "tilewright/frontend/onnx/lists.h"
+#include "tilewright/frontend/onnx/import/convert.h"
+#include "tilewright/frontend/onnx/import/lists.h"
 #include "tilewright/relax/infer/infer.h"
 #include "tilewright/support/count_text.h"
 

@@ -1,7 +1,7 @@
 // Creates tensors from values and shapes.  Source: onnx.ai/onnx/operators, opset 7 to 22.
 #include "tilewright/arith/analyzer.h"
-#include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/frontend/onnx/converters/attributes.h"
+#include "tilewright/frontend/onnx/import/convert.h"
 
 namespace tilewright::frontend::onnx {
 namespace {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <utility>
 
-#include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/frontend/onnx/converters/attributes.h"
-#include "tilewright/frontend/onnx/wire.h"
+#include "tilewright/frontend/onnx/import/convert.h"
+#include "tilewright/frontend/onnx/read/wire.h"
 
 namespace tilewright::frontend::onnx {
 namespace {

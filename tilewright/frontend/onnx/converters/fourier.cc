@@ -1,5 +1,5 @@
 // DFT and STFT.  Source: onnx.ai/onnx/operators, opset 17 to 20.
-#include "tilewright/frontend/onnx/fourier_graph.h"
+#include "tilewright/frontend/onnx/graphs/fourier_graph.h"
 #include "tilewright/te/topi/elementwise.h"
 
 namespace tilewright::frontend::onnx {

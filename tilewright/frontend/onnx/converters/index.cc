@@ -3,8 +3,8 @@
 // Source: onnx.ai/onnx/operators, opset 7 to 22.
 #include <algorithm>
 
-#include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/frontend/onnx/converters/attributes.h"
+#include "tilewright/frontend/onnx/import/convert.h"
 
 namespace tilewright::frontend::onnx {
 namespace {

@@ -1,7 +1,7 @@
 // Det, Einsum.  Source: onnx.ai/onnx/operators, opset 11 to 22.
 #include <algorithm>
 
-#include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/frontend/onnx/import/convert.h"
 #include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {

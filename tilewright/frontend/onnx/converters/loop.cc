@@ -3,9 +3,9 @@
 // Source: onnx.ai/onnx/operators (Loop-1, -11, -13 and later, Scan-9 and later, which differ in types only).
 #include <algorithm>
 
-#include "tilewright/frontend/onnx/convert.h"
-#include "tilewright/frontend/onnx/lists.h"
-#include "tilewright/frontend/onnx/loops.h"
+#include "tilewright/frontend/onnx/import/convert.h"
+#include "tilewright/frontend/onnx/import/lists.h"
+#include "tilewright/frontend/onnx/import/loops.h"
 #include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {

@@ -1,5 +1,5 @@
 // Losses of classifiers.  Source: onnx.ai/onnx/operators, opset 12 to 22.
-#include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/frontend/onnx/import/convert.h"
 #include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/frontend/onnx/import/convert.h"
 
 namespace tilewright::frontend::onnx {
 namespace {

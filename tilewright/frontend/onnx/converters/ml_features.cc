@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "tilewright/frontend/onnx/converters/attributes.h"
-#include "tilewright/frontend/onnx/ml.h"
+#include "tilewright/frontend/onnx/graphs/ml.h"
 #include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {

@@ -2,7 +2,7 @@
 // classes with one score), onnxruntime's.
 #include <algorithm>
 
-#include "tilewright/frontend/onnx/ml.h"
+#include "tilewright/frontend/onnx/graphs/ml.h"
 
 namespace tilewright::frontend::onnx {
 namespace {

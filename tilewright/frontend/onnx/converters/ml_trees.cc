@@ -8,8 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "tilewright/frontend/onnx/ml.h"
-#include "tilewright/frontend/onnx/trees.h"
+#include "tilewright/frontend/onnx/graphs/ml.h"
+#include "tilewright/frontend/onnx/graphs/trees.h"
 
 namespace tilewright::frontend::onnx {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "tilewright/arith/analyzer.h"
-#include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/frontend/onnx/converters/attributes.h"
+#include "tilewright/frontend/onnx/import/convert.h"
 #include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "tilewright/arith/analyzer.h"
-#include "tilewright/frontend/onnx/convert_window.h"
 #include "tilewright/frontend/onnx/converters/attributes.h"
+#include "tilewright/frontend/onnx/graphs/convert_window.h"
 #include "tilewright/support/count_text.h"
 #include "tilewright/te/topi/elementwise.h"
 

@@ -1,8 +1,8 @@
 // Softmax and normalisation.  Source: onnx.ai/onnx/operators, opset 7 to 23.
 #include <numeric>
 
-#include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/frontend/onnx/converters/attributes.h"
+#include "tilewright/frontend/onnx/import/convert.h"
 #include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {

@@ -1,8 +1,8 @@
 // Optional values.  Whether one is empty is mostly known when the model is imported; of inputs of the model it is
 // asked when the graph runs.
 // Source: onnx.ai/onnx/operators (Optional-15, OptionalHasElement-15, -18, OptionalGetElement-15, -18).
-#include "tilewright/frontend/onnx/convert.h"
-#include "tilewright/frontend/onnx/lists.h"
+#include "tilewright/frontend/onnx/import/convert.h"
+#include "tilewright/frontend/onnx/import/lists.h"
 
 namespace tilewright::frontend::onnx {
 namespace {

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "tilewright/arith/analyzer.h"
-#include "tilewright/frontend/onnx/convert_window.h"
 #include "tilewright/frontend/onnx/converters/attributes.h"
+#include "tilewright/frontend/onnx/graphs/convert_window.h"
 #include "tilewright/support/count_text.h"
 #include "tilewright/te/topi/pool_indices.h"
 

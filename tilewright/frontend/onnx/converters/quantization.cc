@@ -1,6 +1,6 @@
 // Quantized tensors.  Source: onnx.ai/onnx/operators, opset 10 to 23.
-#include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/frontend/onnx/converters/attributes.h"
+#include "tilewright/frontend/onnx/import/convert.h"
 
 #include <numeric>
 

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "tilewright/arith/analyzer.h"
-#include "tilewright/frontend/onnx/recurrent_weights.h"
+#include "tilewright/frontend/onnx/graphs/recurrent_weights.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/graph/type_util.h"
 #include "tilewright/support/count_text.h"

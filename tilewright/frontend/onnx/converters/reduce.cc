@@ -1,7 +1,7 @@
 // Reductions over dimensions.  Source: onnx.ai/onnx/operators, opset 7 to 22.
 #include <numeric>
 
-#include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/frontend/onnx/import/convert.h"
 
 namespace tilewright::frontend::onnx {
 namespace {

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "tilewright/arith/analyzer.h"
-#include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/frontend/onnx/import/convert.h"
 #include "tilewright/support/count_text.h"
 #include "tilewright/support/fraction.h"
 

@@ -1,6 +1,6 @@
 // RotaryEmbedding.  Source: onnx.ai/onnx/operators, opset 23.
-#include "tilewright/frontend/onnx/attention_graph.h"
-#include "tilewright/frontend/onnx/rotary_graph.h"
+#include "tilewright/frontend/onnx/graphs/attention_graph.h"
+#include "tilewright/frontend/onnx/graphs/rotary_graph.h"
 
 namespace tilewright::frontend::onnx {
 namespace {

@@ -3,8 +3,8 @@
 // and -24, ConcatFromSequence).
 #include <algorithm>
 
-#include "tilewright/frontend/onnx/convert.h"
-#include "tilewright/frontend/onnx/lists.h"
+#include "tilewright/frontend/onnx/import/convert.h"
+#include "tilewright/frontend/onnx/import/lists.h"
 #include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {

@@ -1,7 +1,7 @@
 // Operators of models that read a sequence in parts, with what is kept from one part to the next: caches and states.
 // Source: onnx.ai/onnx/operators, opset 24 to 27.
-#include "tilewright/frontend/onnx/attention_graph.h"
-#include "tilewright/frontend/onnx/cache_graph.h"
+#include "tilewright/frontend/onnx/graphs/attention_graph.h"
+#include "tilewright/frontend/onnx/graphs/cache_graph.h"
 
 namespace tilewright::frontend::onnx {
 namespace {

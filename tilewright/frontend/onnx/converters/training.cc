@@ -1,5 +1,5 @@
 // Steps of training.  Source: onnx.ai/onnx/operators, ai.onnx.preview.training 1.
-#include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/frontend/onnx/import/convert.h"
 #include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {

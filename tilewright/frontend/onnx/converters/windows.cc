@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "tilewright/frontend/onnx/node_math.h"
+#include "tilewright/frontend/onnx/graphs/node_math.h"
 
 namespace tilewright::frontend::onnx {
 namespace {

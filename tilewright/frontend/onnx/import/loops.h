@@ -1,0 +1,23 @@
+// Loops of the graph: a subgraph becomes the body of R.loop.
+#pragma once
+#include "tilewright/frontend/onnx/import/convert.h"
+
+namespace tilewright::frontend::onnx {
+
+/// A loop over `body`, which takes and returns carried values and returns values that are collected.
+struct Repetition {
+  const Graph& body;
+  size_t first_input = 0;     // of the body's inputs, the first that is a carried value
+  size_t first_output = 0;    // of its outputs; 1 if output 0 is the next condition
+  ir::PrimExpr known_most;    // the number of iterations if it is an expression of extents, else null
+  Expr most;                  // the most iterations, an int64 scalar; null: no limit
+  Expr condition;             // of the first iteration; null: there is none
+  std::vector<Expr> initial;  // of the carried values
+  /// Defines the other inputs of the body from the number of the iteration and the condition.
+  std::function<void(const Expr& iteration, const Expr& condition)> define_inputs;
+};
+
+/// The carried values after the last iteration, then the collected ones, stacked along a new first axis.
+std::vector<Expr> repeat(Importer& importer, const Node& node, const Repetition& repetition);
+
+}  // namespace tilewright::frontend::onnx
