@@ -18,7 +18,11 @@ constexpr Named kNamed[] = {
     {"void", DataType::void_()},
     {"bfloat16", DataType::bfloat16()},
     {"float8_e4m3fn", DataType::make(DataType::kFloat8E4M3FN, 8, 1)},
+    {"float8_e4m3fnuz", DataType::make(DataType::kFloat8E4M3FNUZ, 8, 1)},
     {"float8_e5m2", DataType::make(DataType::kFloat8E5M2, 8, 1)},
+    {"float8_e5m2fnuz", DataType::make(DataType::kFloat8E5M2FNUZ, 8, 1)},
+    {"float8_e8m0fnu", DataType::make(DataType::kFloat8E8M0FNU, 8, 1)},
+    {"float4_e2m1fn", DataType::make(DataType::kFloat4E2M1FN, 4, 1)},
 };
 constexpr Named kFamilies[] = {
     {"int", DataType::int_(32)},

@@ -16,7 +16,11 @@ struct DataType {
     kComplex = 5,
     kBool = 6,
     kFloat8E4M3FN = 10,
+    kFloat8E4M3FNUZ = 11,
     kFloat8E5M2 = 12,
+    kFloat8E5M2FNUZ = 13,
+    kFloat8E8M0FNU = 14,  // powers of two alone
+    kFloat4E2M1FN = 17,
   };
   uint8_t code = kHandle;
   uint8_t bits = 0;    // bits of one element; 0 with code kHandle is `void`
@@ -46,7 +50,7 @@ struct DataType {
   bool is_bool() const { return code == kBool; }
   bool is_integral() const { return code == kInt || code == kUInt; }
   bool is_float() const {
-    return code == kFloat || code == kBFloat || code == kFloat8E4M3FN || code == kFloat8E5M2;
+    return code == kFloat || code == kBFloat || (code >= kFloat8E4M3FN && code <= kFloat4E2M1FN);
   }
   bool is_bfloat16() const { return code == kBFloat; }
   bool is_handle() const { return code == kHandle && bits != 0; }
