@@ -1,9 +1,6 @@
 """Files that were made to do harm: each kind is refused, and a process that ends or grows is found."""
 
 import functools
-import os
-import signal
-from pathlib import Path
 
 import pytest
 from hostile_files import KINDS, check, generate
@@ -29,22 +26,18 @@ def test_a_seed_gives_the_same_file():
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_files_of_each_kind(kind, tmp_path):
-    results = list(check.run_seeds(seeds()[kind][:10], 1, tmp_path))
+    results = list(check.campaign(tmp_path).results(seeds()[kind][:10], 1))
     assert [f"seed {each.seed}: {each.problem}" for each in results if each.problem] == []
     assert len(results) == 10
     if KINDS[kind][1]:
         assert all(each.is_refused for each in results)
 
 
-def test_what_a_process_does_is_found(tmp_path, monkeypatch):
-    def checked(seed, folder: Path):
-        if seed == 2:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return check.Result(seed, "kind", "2000 MB of memory" if seed == 4 else "")
-
-    monkeypatch.setattr(check, "check", checked)
-    problems = {each.seed: each.problem for each in check.run_seeds(range(6), 2, tmp_path)}
-    assert problems == {0: "", 1: "", 2: "the process ended: SIGKILL", 3: "", 4: "2000 MB of memory", 5: ""}
+def test_a_process_that_ends_or_grows_is_found(tmp_path):
+    campaign = check.campaign(tmp_path)
+    assert campaign.crashed(2, "", "SIGKILL").problem == "the process ended: SIGKILL"
+    assert campaign.is_last(check.Result(4, "kind", "2000 MB of memory"))
+    assert not campaign.is_last(check.Result(4, "kind", "it was imported"))
 
 
 def test_a_number_for_each_element_of_a_huge_tensor_is_not_asked_for():

@@ -4,14 +4,13 @@ PYTHONPATH=build/python:tests python -m open_models FIRST [COUNT]
 PYTHONPATH=build/python:tests python -m open_models --today SECONDS     another sample each day
 """
 
-import argparse
 import collections
-import datetime
 import sys
-import time
+
+from campaign import Command, print_left_out
 
 from . import generate
-from .batches import run_seeds
+from .check import CAMPAIGN
 
 
 def kind_of(problem: str) -> str:
@@ -33,30 +32,20 @@ KINDS = {
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="open_models", description=__doc__)
-    parser.add_argument("first", type=int, nargs="?")
-    parser.add_argument("count", type=int, nargs="?", default=1)
-    parser.add_argument("--today", type=float, metavar="SECONDS", help="seeds of this day, for so long")
-    parser.add_argument("--only", metavar="OPERATOR", help="leave out the models of other operators")
-    parser.add_argument("--processes", type=int, default=2)
-    options = parser.parse_args()
-    if options.today:
-        first, count = datetime.datetime.now(tz=datetime.UTC).toordinal() * 10_000, 10_000
-    else:
-        first, count = options.first, options.count
-    seeds = range(first, first + count)
-    if options.only:
-        seeds = [seed for seed in seeds if generate(seed).operator == options.only]
+    command = Command("open_models", __doc__, CAMPAIGN)
+    command.parser.add_argument("--only", metavar="OPERATOR", help="leave out the models of other operators")
+    command.parse()
+    seeds, only = command.seeds(), command.options.only
+    if only:
+        seeds = [seed for seed in seeds if generate(seed).operator == only]
     if len(seeds) == 1:
         print(generate(seeds[0]).text())
-    start = time.monotonic()
     totals: collections.Counter = collections.Counter()
     skipped: dict = collections.defaultdict(collections.Counter)
     wrong: dict = collections.defaultdict(collections.Counter)
-    for result in run_seeds(seeds, options.processes, options.today):
+    for result in command.results(seeds):
         totals.update(models=1, legal=result.legal, illegal=result.illegal, failed=int(bool(result.problems)))
         if result.unsupported:
-            totals["unsupported"] += 1
             skipped[result.operator][result.unsupported] += 1
         for problem in result.problems:
             wrong[result.operator][kind_of(problem)] += 1
@@ -66,12 +55,10 @@ def main() -> int:
             )
     for operator, kinds in sorted(wrong.items()):
         print(f"wrong: {operator}: {', '.join(f'{count} {kind}' for kind, count in kinds.most_common())}")
-    for operator, reasons in sorted(skipped.items()):
-        reason, _ = reasons.most_common(1)[0]
-        print(f"left out: {reasons.total()} of {operator}, e.g. {reason}")
+    unsupported = print_left_out(skipped)
     print(
-        f"{totals['models']} models from seed {first} on in {time.monotonic() - start:.0f} s: {totals['legal']} legal calls "
-        f"right, {totals['illegal']} calls refused, {totals['unsupported']} models not supported, {totals['failed']} failed"
+        f"{totals['models']} {command.summary('models')}: {totals['legal']} legal calls right, {totals['illegal']} calls "
+        f"refused, {unsupported} models not supported, {totals['failed']} failed"
     )
     return int(totals["failed"] > 0 or totals["legal"] == 0)
 

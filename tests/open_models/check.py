@@ -4,9 +4,12 @@ import dataclasses
 import random
 
 import numpy as np
+from campaign import Campaign
 from schedule_checking import guarded
 
 import tilewright
+
+from .generate import generate
 
 LEGAL_CALLS, ILLEGAL_CALLS = 2, 4
 #: operators that onnxruntime computes otherwise where an input is empty: it leaves empty parts of a Concat out and keeps
@@ -139,3 +142,17 @@ def difference(got, want, tolerance) -> str | None:
             if not np.allclose(wide, right, rtol=tolerance, atol=tolerance, equal_nan=True):
                 return f"wrong numbers: {a.ravel()[:6]}, expected {b.ravel()[:6]}"
     return None
+
+
+def crashed(seed: int, stage: str, how: str) -> Result:
+    result = Result(seed, generate(seed).operator)
+    if stage == "ours":
+        result.problems = [f"CRASH: {how}"]
+    else:
+        result.unsupported = f"onnxruntime: {how}"
+    return result
+
+
+CAMPAIGN = Campaign(
+    check=lambda seed, tell: check(generate(seed), tell), crashed=crashed, batch=25, limit_s=120
+)

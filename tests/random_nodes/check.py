@@ -4,6 +4,7 @@ import dataclasses
 import warnings
 
 import numpy as np
+from campaign import Campaign
 
 import tilewright
 
@@ -96,3 +97,17 @@ def check(seed: int) -> Result:
     if differences and all(differences):
         result.problem = f"{differences[0]}: {spec.text()}"
     return result
+
+
+def check_safely(seed: int) -> Result:
+    try:
+        return check(seed)
+    except Exception as error:
+        return Result(seed, generate(seed).op, f"{type(error).__name__}: {error}")
+
+
+CAMPAIGN = Campaign(
+    check=lambda seed, tell: check_safely(seed),
+    crashed=lambda seed, stage, how: Result(seed, generate(seed).op, f"the process ended: {how}"),
+    today=5000,
+)
