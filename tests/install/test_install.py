@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from c_programs import make_program, run_program
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
@@ -72,11 +73,7 @@ def model(tmp_path_factory):
 @pytest.fixture(scope="module")
 def run_model(prefix, tmp_path_factory):
     """The program of consumer/run_model.c, made without CMake."""
-    program = tmp_path_factory.mktemp("c") / "run_model"
-    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{prefix}/include", f"-L{prefix}/lib"]
-    source = ROOT / "tests/install/consumer/run_model.c"
-    run("cc", *flags, source, "-o", program, "-ltilewright_runtime", f"-Wl,-rpath,{prefix}/lib")
-    return program
+    return make_program(prefix / "include", prefix / "lib", tmp_path_factory.mktemp("c") / "run_model")
 
 
 def needed(library):
@@ -99,13 +96,11 @@ def test_runtime_is_used_from_c(consumer):
     assert "missing.so" in message
 
 
-def test_model_runs_in_a_c_program_with_the_runtime_alone(run_model, model):
+def test_model_runs_in_a_c_program_with_the_runtime_alone(run_model, model, tmp_path):
     path, expected = model
     x = np.arange(3 * 7, dtype="float32").reshape(3, 7) / 10 - 1
-    lines = run(run_model, path, 3).split()
-    np.testing.assert_allclose(
-        np.array(lines, dtype="float32").reshape(3, 5), expected(x), rtol=1e-5, atol=1e-6
-    )
+    (y,) = run_program(run_model, path, [x], tmp_path)
+    np.testing.assert_allclose(y, expected(x), rtol=1e-5, atol=1e-6)
     for file in (run_model, path):
         assert not re.search("LLVM|python|libtilewright.so", run("ldd", file))
 
@@ -113,7 +108,7 @@ def test_model_runs_in_a_c_program_with_the_runtime_alone(run_model, model):
 def test_c_program_is_told_what_is_wrong(run_model, tmp_path):
     broken = tmp_path / "broken.so"
     broken.write_bytes(b"no library")
-    done = subprocess.run([run_model, broken, "3"], capture_output=True, text=True, check=False)
+    done = subprocess.run([run_model, broken, tmp_path / "y"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith(f"error: cannot load {broken}: ")
 
