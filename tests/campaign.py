@@ -107,7 +107,8 @@ class Child:
         self.is_done = True
         if self.began is None:
             return
-        how = signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else f"exit {os.waitstatus_to_exitcode(status)}"
+        code = os.waitstatus_to_exitcode(status)
+        how = signal.Signals(-code).name if code < 0 else f"exit {code}"
         seed, stage = self.began
         self.seeds.remove(seed)
         yield self.campaign.crashed(seed, stage, how)
