@@ -26,6 +26,21 @@ def test_four_bits():
     np.testing.assert_array_equal(found, x @ ((numbers - 8) * np.repeat(scales, 16, axis=1)).T)
 
 
+def test_two_bits():
+    rng = np.random.default_rng(0)
+    x = rng.integers(-3, 4, (5, 32)).astype("float32")
+    numbers, zeros = rng.integers(0, 4, (7, 32)), rng.integers(0, 4, (7, 2))
+    scales = 2.0 ** rng.integers(-2, 2, (7, 2)).astype("float32")
+    packed = sum(numbers[:, n::4] << 2 * n for n in range(4)).astype("uint8").reshape(7, 2, 4)
+    points = (zeros[:, 0] | zeros[:, 1] << 2).astype("uint8")
+    attrs = {"domain": "com.microsoft", "K": 32, "N": 7, "bits": 2, "block_size": 16}
+    found = run_node("MatMulNBits", [x, packed, scales.ravel()], constants=[1, 2], **attrs)
+    np.testing.assert_array_equal(found, x @ ((numbers - 2) * np.repeat(scales, 16, axis=1)).T)
+    found = run_node("MatMulNBits", [x, packed, scales.ravel(), points], constants=[1, 2, 3], **attrs)
+    weights = (numbers - np.repeat(zeros, 16, axis=1)) * np.repeat(scales, 16, axis=1)
+    np.testing.assert_array_equal(found, x @ weights.T)
+
+
 def test_rows_of_groups_in_any_order():
     """g_idx says which group of scales each row belongs to."""
     rng = np.random.default_rng(1)

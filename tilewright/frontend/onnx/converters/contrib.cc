@@ -1,43 +1,13 @@
-// Operators of onnxruntime's own domain, com.microsoft.
+// Products with weights of few bits, of onnxruntime's own domain, com.microsoft.
 // Source: github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 #include <algorithm>
 #include <numeric>
 
-#include "tilewright/frontend/onnx/import/convert.h"
+#include "tilewright/frontend/onnx/graphs/packed_weights.h"
 #include "tilewright/runtime/packed_elements.h"
 
 namespace tilewright::frontend::onnx {
 namespace {
-
-// Input `input`; raises Unsupported if it is not a constant, UserError unless it has `count` elements.
-runtime::Tensor require_constant(Importer& importer, const Node& node, size_t input, int64_t count) {
-  const Expr value = importer.value(node, input);
-  const auto* constant = value.as<relax::ConstantNode>();
-  if (!constant) throw Unsupported("input \"{}\" is known only at run time", node.inputs[input]);
-  if (constant->data.num_elements() != count)
-    throw UserError("input \"{}\" has {} elements, expected {}", node.inputs[input],
-                    constant->data.num_elements(), count);
-  return constant->data.compact();
-}
-
-// Unpacks rows of `num_bytes` bytes, each of which holds `count` values of `dtype`, the first in the lowest
-// bits.
-Expr unpacked(const runtime::Tensor& bytes, int64_t num_rows, int64_t num_bytes, int64_t count,
-              DataType dtype) {
-  const runtime::Shape held{num_rows, num_bytes * 8 / dtype.bits};
-  runtime::Tensor numbers =
-      runtime::Tensor::copy_of(bytes.data(), static_cast<size_t>(num_rows * num_bytes), held, dtype);
-  if (held[1] != count) {
-    const runtime::Tensor wide = dtype.bits < 8 ? runtime::unpack_elements(numbers) : numbers;
-    runtime::Tensor kept = runtime::Tensor::empty(runtime::Shape{num_rows, count}, wide.dtype());
-    const auto* from = wide.data_as<uint8_t>();
-    auto* to = kept.data_as<uint8_t>();
-    for (int64_t row = 0; row < num_rows; ++row)
-      to = std::copy(from + row * held[1], from + row * held[1] + count, to);
-    numbers = dtype.bits < 8 ? runtime::pack_elements(kept, dtype) : kept;
-  }
-  return relax::make_constant(numbers);
-}
 
 // The rows of B in the order of their groups: g_idx has the group of each of `k` rows, `block` to a group.
 std::vector<int64_t> order_of_groups(const runtime::Tensor& g_idx, int64_t k, int64_t block) {
@@ -75,7 +45,8 @@ Expr with_columns_in(const Expr& numbers, const std::vector<int64_t>& order) {
 void matmul_nbits(Importer& importer, const Node& node) {
   const int64_t k = int_attr(node, "K", 0), n = int_attr(node, "N", 0), bits = int_attr(node, "bits", 4),
                 block = int_attr(node, "block_size", 0);
-  if (bits != 4 && bits != 8) throw Unsupported("weights of {} bits, supported are 4 and 8", bits);
+  if (bits != 2 && bits != 4 && bits != 8)
+    throw Unsupported("weights of {} bits, supported are 2, 4 and 8", bits);
   if (int_attr(node, "weight_prepacked", 0) != 0)
     throw Unsupported("weight_prepacked is {}, a layout for other processors",
                       int_attr(node, "weight_prepacked", 0));
@@ -95,7 +66,7 @@ void matmul_nbits(Importer& importer, const Node& node) {
     zero = is_packed ? unpacked(points, n, zero_bytes, num_blocks, dtype)
                      : Expr(relax::make_constant(points.reshape(runtime::Shape{n, num_blocks})));
   } else {
-    zero = relax::make_scalar(bits == 4 ? 8 : 128, DataType::uint(8));
+    zero = relax::make_scalar(int64_t{1} << (bits - 1), DataType::uint(8));
   }
   Expr a = importer.value(node, 0);
   Expr numbers = unpacked(data, n, num_blocks * block_bytes, k, dtype);
