@@ -1,10 +1,12 @@
-"""Operators that onnxruntime makes of diffusion models.  Its processor has no kernels of them: against numpy."""
+"""Operators that onnxruntime makes of diffusion models, against numpy: its processor has no kernels of them.  Crops."""
 
 import math
 
 import numpy as np
 import pytest
-from onnx_peer import by_us, feeds, kinds_of, model_of, refusal
+from onnx_peer import by_us, check, feeds, kinds_of, model_of, refusal
+
+import tilewright
 
 
 def rand(*shape, seed=0, dtype="float32"):
@@ -90,6 +92,45 @@ def test_open_extents():
     shapes = {0: ["n", "h", "w", 6]}
     found = ours("GroupNorm", [x, gamma, beta], shapes=shapes, groups=3, activation=0)[0]
     near(found, group_norm(x, gamma, beta, 3))
+
+
+# ---- crops, which onnxruntime has
+
+BOXES = np.array(
+    [[0, 0, 1, 1], [0.1, 0.2, 0.7, 0.9], [-0.3, 0, 0.5, 1.4], [0.9, 0.8, 0.1, 0.2], [0.3, 0.3, 0.3, 0.3]],
+    "float32",
+)
+IMAGES = np.array([0, 1, 1, 0, 1], "int32")
+
+
+@pytest.mark.parametrize("size", [(4, 5), (1, 3), (1, 1)])
+@pytest.mark.parametrize("shapes", [None, {0: ["n", "c", "h", "w"], 1: ["r", 4], 2: ["r"]}])
+def test_crops(size, shapes):
+    inputs = [rand(2, 3, 6, 7), BOXES, IMAGES, np.array(size, "int32")]
+    attrs = {"domain": "com.microsoft", "constants": [3], "extrapolation_value": 9.0, "shapes": shapes}
+    check("CropAndResize", inputs, rtol=1e-4, atol=1e-4, **attrs)
+
+
+def test_crops_that_are_refused():
+    inputs = [rand(2, 3, 6, 7), BOXES, IMAGES, np.array([4, 5], "int32")]
+    attrs = {"domain": "com.microsoft", "constants": [3]}
+    text = refusal("CropAndResize", inputs, mode="nearest", **attrs)
+    assert 'attribute "mode" is "nearest", supported is "bilinear"' in text
+    text = refusal("CropAndResize", [*inputs[:3], np.array([4, 0], "int32")], **attrs)
+    assert "crop_size is not two positive numbers" in text
+    with pytest.raises(tilewright.UserError, match="batch_indices: element 1 is 2, expected 0 to 1"):
+        by_us(
+            model_of("CropAndResize", [*inputs[:2], IMAGES * 2, inputs[3]], **attrs),
+            feeds([*inputs[:2], IMAGES * 2], ()),
+        )
+
+
+def test_pads_that_are_an_input():
+    inputs = [rand(2, 4, 5, 7), rand(4, 3, 3, 3), np.array([1, 0, 1, 1]), rand(3)]
+    attrs = {"domain": "com.microsoft", "strides": [2, 1]}
+    check("ConvTransposeWithDynamicPads", inputs, constants=[2], **attrs)
+    text = refusal("ConvTransposeWithDynamicPads", inputs, **attrs)
+    assert 'input "x2" is known only at run time' in text
 
 
 def test_refusals():

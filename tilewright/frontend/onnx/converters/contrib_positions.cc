@@ -1,8 +1,10 @@
-// RotaryEmbedding and MRotaryEmbedding of com.microsoft.
+// Positions in attention of com.microsoft: RotaryEmbedding, MRotaryEmbedding, RelativePositionBias.
 // Source: github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
+#include <cmath>
 #include <functional>
 
 #include "tilewright/frontend/onnx/graphs/attention_graph.h"
+#include "tilewright/frontend/onnx/graphs/cache_graph.h"
 #include "tilewright/frontend/onnx/graphs/rotary_graph.h"
 #include "tilewright/support/count_text.h"
 
@@ -96,6 +98,48 @@ void rotary_of_pictures(Importer& importer, const Node& node) {
   });
 }
 
+// ---- distances
+
+// A bias for the distance of each key from each query: small distances have numbers of their own, others share one with
+// those of about the same logarithm.  The table [distances, heads] is kept column by column.
+// Source: Raffel et al., arXiv 1910.10683, 2.1; Su et al. have no part in it
+void relative_position_bias(Importer& importer, const Node& node) {
+  const NodeMath math(importer, node);
+  const Expr table = math.input(0);
+  math.require_ndim(table, 2, "bias_table");
+  const auto count = constant_extent(math.shape(table)[0]), heads = constant_extent(math.shape(table)[1]);
+  if (!count || !heads) throw Unsupported("the extents of bias_table are known only at run time");
+  const ir::PrimExpr queries = one_size(math, 1, "query_length"), keys = one_size(math, 2, "key_length");
+  const bool has_sides = int_attr(node, "is_bidirectional", 0) != 0;
+  const int64_t most = int_attr(node, "max_distance", 1), num_near = has_sides ? *count / 2 : *count,
+                exact = num_near / 2;
+  if (exact < 1 || most <= exact)
+    throw UserError(
+        "bias_table has {} distances for max_distance {}, expected at least {}, and fewer than "
+        "half of it",
+        *count, most, has_sides ? 4 : 2);
+  const auto integer = [](int64_t value) { return number(static_cast<double>(value), kInt64); };
+  const Expr ahead = math.subtract(math.counted(keys), math.with_axes(math.counted(queries), {1}));
+  const Expr distance = has_sides
+                            ? math.call("relax.abs", {ahead})
+                            : math.call("relax.negative", {math.call("relax.minimum", {ahead, integer(0)})});
+  const double steps = static_cast<double>(num_near - exact) /
+                       std::log(static_cast<double>(most) / static_cast<double>(exact));
+  const Expr ratio = math.scaled(math.cast(math.call("relax.maximum", {distance, integer(1)}), kFloat32),
+                                 1.0 / static_cast<double>(exact));
+  const Expr logarithm = math.cast(math.scaled(math.call("relax.log", {ratio}), steps), kInt64);
+  const Expr far = math.call("relax.minimum", {math.add(logarithm, integer(exact)), integer(num_near - 1)});
+  Expr place = math.where(math.call("relax.less", {distance, integer(exact)}), distance, far);
+  if (has_sides) {
+    const Expr is_later = math.call("relax.greater", {ahead, integer(0)});
+    place = math.where(is_later, math.add(place, integer(num_near)), place);
+  }
+  const Expr by_head = math.reshaped(table, {relax::extent_imm(*heads), relax::extent_imm(*count)});
+  const Expr found =
+      math.call("relax.take", {by_head, place}, {{"axis", attr(int64_t{1})}, {"mode", attr("clip")}});
+  math.result(0, math.with_axes(found, {0}));
+}
+
 constexpr AttributeRule kHeads = {"num_heads", Attribute::kInt, 0, kMostExtent},
                         kTurned = {"rotary_embedding_dim", Attribute::kInt, 0, kMostExtent},
                         kScale = {"scale", Attribute::kFloat};
@@ -110,13 +154,18 @@ constexpr AttributeRule kOfPictures[] = {
     kTurned,
     kScale};
 
+constexpr AttributeRule kDistances[] = {
+    flag("is_bidirectional"),
+    {"max_distance", Attribute::kInt, 1, kMostExtent, kFirstOpset, kLastOpset, true}};
+
 constexpr ConverterRow kRows[] = {
     {"com.microsoft::MRotaryEmbedding", rotary_of_pictures, 4, 4, kOfPictures},
+    {"com.microsoft::RelativePositionBias", relative_position_bias, 3, 3, kDistances},
     {"com.microsoft::RotaryEmbedding", rotary_embedding, 4, 4, kRotary},
 };
 
 }  // namespace
 
-extern constinit const ConverterTable contrib_rotary_info = {kRows};
+extern constinit const ConverterTable contrib_positions_info = {kRows};
 
 }  // namespace tilewright::frontend::onnx

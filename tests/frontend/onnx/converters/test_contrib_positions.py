@@ -1,4 +1,4 @@
-"""RotaryEmbedding and MRotaryEmbedding of com.microsoft against onnxruntime."""
+"""Positions in attention of com.microsoft, against onnxruntime and numpy."""
 
 import numpy as np
 import pytest
@@ -35,6 +35,50 @@ def test_positions_in_time_height_and_width(layout, interleaved):
     run("MRotaryEmbedding", [rand(2, 3, 5, 8), THREE, *CACHES], mrope_section=[2, 1, 1], **attrs)
     shapes = {0: ["b", "s", 24], 1: [3, "b", "s"]}
     run("MRotaryEmbedding", [rand(2, 5, 24), THREE, *CACHES], mrope_section=[2, 1, 1], shapes=shapes, **attrs)
+
+
+def buckets(queries, keys, count, most, has_sides):
+    """As transformers has them for T5."""
+    ahead = np.arange(keys)[None] - np.arange(queries)[:, None]
+    near = count // 2 if has_sides else count
+    place = (ahead > 0) * near if has_sides else np.zeros_like(ahead)
+    distance = np.abs(ahead) if has_sides else -np.minimum(ahead, 0)
+    exact = near // 2
+    far = np.log(np.maximum(distance, 1).astype("float32") / exact) / np.log(most / exact) * (near - exact)
+    far = np.minimum(exact + far.astype("int64"), near - 1)
+    return place + np.where(distance < exact, distance, far)
+
+
+@pytest.mark.parametrize("has_sides", [0, 1])
+@pytest.mark.parametrize("is_constant", [True, False])
+def test_distances(has_sides, is_constant):
+    """The table is kept column by column, as onnxruntime's optimizer writes it; its processor has no kernel."""
+    table = rand(32, 3)
+    turned = np.ascontiguousarray(table.T).reshape(32, 3)
+    for length in (5, 200):
+        inputs = [turned, np.array([length]), np.array([length])]
+        places = buckets(length, length, 32, 128, has_sides)
+        expected = table[places].transpose(2, 0, 1)[None]
+        run(
+            "RelativePositionBias",
+            inputs,
+            peer=lambda model, arrays, expected=expected: [expected],
+            constants=[1, 2] if is_constant else [],
+            is_bidirectional=has_sides,
+            max_distance=128,
+        )
+
+
+def test_distances_that_are_refused():
+    inputs = [rand(2, 3), np.array([5]), np.array([5])]
+    attrs = {"domain": "com.microsoft", "constants": [1, 2]}
+    text = refusal("RelativePositionBias", inputs, max_distance=128, is_bidirectional=1, **attrs)
+    assert (
+        "bias_table has 2 distances for max_distance 128, expected at least 4, and fewer than half of it"
+        in text
+    )
+    text = refusal("RelativePositionBias", inputs, max_distance=128, shapes={0: ["n", 3]}, **attrs)
+    assert "the extents of bias_table are known only at run time" in text
 
 
 def test_refusals():
