@@ -32,10 +32,6 @@ REASONS = [
     (r"is not a tensor, or has no dtype", "an input that is no tensor: a sequence, or an optional value"),
     (r"quantized values of dtype (\w+), only integers are supported", "quantized values of {0}"),
     (r"a compressed picture \(JPEG, PNG, ...\) is no tensor", "a compressed picture"),
-    (
-        r"the shape of its output \"\w+\" is not known",
-        "a branch that is chosen when it runs gives another number of dimensions",
-    ),
     (r"it asks for the gradient of a part of the graph", "the gradient of a part of the graph"),
     (r"is known only at run time", "a computed value that must be known when the model is imported"),
 ]

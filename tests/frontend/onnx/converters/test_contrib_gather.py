@@ -110,7 +110,7 @@ def test_refusals():
             {"block_size": 32, "constants": [2], "shapes": {0: ["n", 40]}},
             "the extents of data are known only at run time",
         ),
-        ([np.array(1, "uint8"), INDICES, scales], {}, "input 0 has no dimensions"),
+        ([np.array(1, "uint8"), INDICES, scales], {}, "input 0 is a scalar, expected rows"),
         (
             [data, INDICES, scales, zeros[:, :1]],
             {"block_size": 32, "constants": [0, 2, 3]},

@@ -200,8 +200,9 @@ def test_refuses_nodes_on_values_of_different_numbers_of_dimensions():
     refused(
         text,
         tilewright.Unsupported,
-        'Exp node that makes "z": its input "y" has another number of dimensions in each branch; with extents of 1 in '
-        'front it is R.Tensor((1, 7), "float32")',
+        'Exp node that makes "z": '
+        'its input "y" has another number of dimensions in each branch; with extents of 1 in front it is '
+        'R.Tensor((1, 7), "float32")',
     )
     refused(
         other.replace("axes = Constant", "more = Constant<value = int64[1] {1}>()  axes = Constant"),

@@ -19,7 +19,7 @@ std::vector<int64_t> extents_of(const NodeMath& math, const Expr& x, std::string
 // Input `input`, bytes [.., num_bytes], as integers of `bits` bits [.., last].
 Expr integers_of(const NodeMath& math, size_t input, int64_t bits, int64_t last) {
   std::vector<int64_t> extents = extents_of(math, math.input(input), "data");
-  if (extents.empty()) throw UserError("input {} has no dimensions", input);
+  if (extents.empty()) throw UserError("input {} is a scalar, expected rows", input);
   const int64_t num_bytes = extents.back();
   int64_t num_rows = 1;
   for (size_t n = 0; n + 1 < extents.size(); ++n) num_rows *= extents[n];
@@ -51,7 +51,7 @@ Table table_of(const NodeMath& math) {
     throw UserError("attribute \"bits\" is {}, expected 2, 4 or 8", bits);
   const std::vector<int64_t> bytes = extents_of(math, table.numbers, "data"),
                              blocks = extents_of(math, table.scales, "scales");
-  if (bytes.empty() || blocks.empty()) throw UserError("input 0 has no dimensions");
+  if (bytes.empty() || blocks.empty()) throw UserError("input {} is a scalar, expected rows", bytes.empty() ? 0 : 2);
   if (bits < 8) table.numbers = integers_of(math, 0, bits, bytes.back() * 8 / bits);
   if (!table.zeros)
     table.zeros = relax::make_scalar(int64_t{1} << (bits - 1), DataType::uint(8));

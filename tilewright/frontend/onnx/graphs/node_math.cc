@@ -26,6 +26,9 @@ Expr NodeMath::counted(const ir::PrimExpr& count) const {
 }
 
 Expr NodeMath::transposed(const Expr& x) const {
+  if (shape(x).size() < 2)
+    throw UserError("an operand of a matrix product has {}, expected at least 2",
+                    count_text(shape(x).size(), "dimension"));
   std::vector<int64_t> axes;
   for (size_t n = 0; n < shape(x).size(); ++n) axes.push_back(static_cast<int64_t>(n));
   std::swap(axes[axes.size() - 2], axes.back());

@@ -184,8 +184,8 @@ class Importer {
   bool has_branches_ = false;
   std::vector<std::shared_ptr<const Graph>> kept_;
   std::unordered_map<const ir::Object*, std::shared_ptr<const Contents>> contents_;  // by variable
-  std::unordered_map<const ir::Object*, Expr> padded_;  // by variable
-  bool computes_now_ = false;                           // all inputs of the current node are constants
+  std::unordered_map<const ir::Object*, Expr> padded_;                               // by variable
+  bool computes_now_ = false;  // all inputs of the current node are constants
   Span origin_;                // of the current node
   int64_t steps_left_ = int64_t{1} << 24;
   int64_t num_sizes_ = 0;
