@@ -160,7 +160,7 @@ X = rows(1, 64)
 @pytest.mark.parametrize(
     ("attributes", "change", "kind", "text"),
     [
-        ({"bits": 2}, {}, Unsupported, "weights of 2 bits, supported are 4 and 8"),
+        ({"bits": 3}, {}, Unsupported, "weights of 3 bits, supported are 2, 4 and 8"),
         ({"weight_prepacked": 1}, {}, Unsupported, "weight_prepacked is 1, a layout for other processors"),
         ({"block_size": 48}, {}, UserError, "block_size is 48, expected a power of two"),
         ({"N": 4}, {}, UserError, 'input "b" has 160 elements, expected 128'),

@@ -89,7 +89,9 @@ class GridSampling {
     for (size_t k = 0; k < weights.size(); ++k) {
       const PrimExpr at = first + number(static_cast<double>(k) - (is_cubic ? 1 : 0));
       (*chosen)[n] = is_cubic ? bounded(at, n) : at;
-      const PrimExpr term = along(i, places, n + 1, chosen) * weights[k];
+      PrimExpr term = along(i, places, n + 1, chosen) * weights[k];
+      // what lies outside is 0, whatever its weight: that of a place that is no finite number may be NaN
+      if (options_.padding == "zeros") term = select(inside(at, n), term, number(0.0));
       sum = sum ? sum + term : term;
     }
     return sum;
@@ -143,7 +145,8 @@ Tensor bilinear_pictures(const Tensor& x, const Tensor& grid, const GridSampleOp
                          const PrimExpr at = tir::cast(kInt64, tir::max(offset, none));
                          const PrimExpr value = real(
                              x.at({i[0], i[1], floordiv(at, width), floormod(at, width)}), sampling.dtype());
-                         const PrimExpr term = select(offset < none, sampling.number(0.0), value) * weight;
+                         // the weight of a place that is no finite number may be NaN
+                         const PrimExpr term = select(offset < none, sampling.number(0.0), value * weight);
                          sum = sum ? sum + term : term;
                        }
                        return tir::cast(x.dtype(), sum);

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from onnx import helper
+from onnx import helper, numpy_helper
 from onnx_peer import by_reference, by_us, check, feeds, kinds_of, model_of, refusal
 
 import tilewright
@@ -192,12 +192,72 @@ def test_flex_attention():
         model = model_of("FlexAttention", [q, k, v], domain="ai.onnx.preview", **attrs)
         found = by_us(model, feeds([q, k, v], ()))[0]
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def changed(nodes, names=("s", "r"), constants=()):
+    """A subgraph that makes the value names[1] of names[0]."""
     value = helper.make_tensor_value_info
-    same = helper.make_graph(
-        [helper.make_node("Identity", ["scores"], ["same"])],
-        "same",
-        [value("scores", 1, None)],
-        [value("same", 1, None)],
+    return helper.make_graph(
+        nodes,
+        "change",
+        [value(names[0], 1, None)],
+        [value(names[1], 1, None)],
+        [numpy_helper.from_array(np.asarray(array), name) for name, array in constants],
     )
-    text = refusal("FlexAttention", [q, k, v], domain="ai.onnx.preview", score_mod=same)
-    assert 'attribute "score_mod", a graph, is not supported' in text
+
+
+def flex(inputs, **attrs):
+    return check("FlexAttention", inputs, peer=by_reference, domain="ai.onnx.preview", **attrs)
+
+
+def test_scores_and_weights_of_subgraphs():
+    """A soft cap, a mask by positions, and half of each weight; with shared heads, too."""
+    node = helper.make_node
+    cap = changed(
+        [node("Tanh", ["s"], ["t"]), node("Mul", ["t", "two"], ["r"])], constants=[("two", np.float32(2))]
+    )
+    causal = changed(
+        [node("Where", ["hidden", "low", "s"], ["r"])],
+        constants=[
+            ("hidden", np.triu(np.ones((5, 7), bool), 1)),
+            ("low", np.float32(-np.inf)),
+        ],
+    )
+    half = changed([node("Mul", ["s", "half"], ["r"])], constants=[("half", np.float32(0.5))])
+    q, k, v = rand(2, 4, 5, 8), rand(2, 4, 7, 8), rand(2, 4, 7, 9)
+    flex([q, k, v], score_mod=cap)
+    flex([q, k, v], score_mod=causal)
+    flex([q, k, v], prob_mod=half)
+    flex([q, k, v], score_mod=cap, prob_mod=half, scale=0.3)
+    flex([q, k[:, :2], v[:, :2]], score_mod=causal, prob_mod=half)
+
+
+def test_subgraphs_with_open_extents():
+    cap = changed([helper.make_node("Tanh", ["s"], ["r"])])
+    q, k, v = rand(2, 4, 5, 8), rand(2, 4, 7, 8), rand(2, 4, 7, 9)
+    shapes = {0: ["b", 4, "s", 8], 1: ["b", 4, "t", 8], 2: ["b", 4, "t", 9]}
+    flex([q, k, v], shapes=shapes, score_mod=cap)
+
+
+def test_subgraphs_of_half_precision():
+    """They get float32, the precision of the softmax."""
+    inputs = [rand(2, 4, *shape, dtype="float16") for shape in ((5, 8), (7, 8), (7, 9))]
+    half = changed([helper.make_node("Mul", ["s", "half"], ["r"])], constants=[("half", np.float32(0.5))])
+    flex(
+        inputs, prob_mod=half, kinds=kinds_of(["y0"], ["float16"]), rtol=2e-2, atol=2e-3, softmax_precision=1
+    )
+
+
+def test_refuses_other_subgraphs():
+    q, k, v = heads()
+    node, attrs = helper.make_node, {"domain": "ai.onnx.preview"}
+    two = changed([node("Identity", ["s"], ["r"])])
+    two.input.append(helper.make_tensor_value_info("more", 1, None))
+    text = refusal("FlexAttention", [q, k, v], score_mod=two, **attrs)
+    assert "score_mod has 2 inputs and 1 output, expected one of each" in text
+    whole = changed([node("Cast", ["s"], ["r"], to=7)])
+    text = refusal("FlexAttention", [q, k, v], prob_mod=whole, **attrs)
+    assert "prob_mod returns int64, expected float32" in text
+    rows = changed([node("ReduceSum", ["s", "last"], ["r"])], constants=[("last", np.array([-1]))])
+    text = refusal("FlexAttention", [q, k, v], score_mod=rows, **attrs)
+    assert "score_mod returns [2, 6, 5, 1], expected the shape of its input, [2, 6, 5, 7]" in text

@@ -1,4 +1,4 @@
-"""Attention, MultiHeadAttention and RotaryEmbedding of com.microsoft against onnxruntime."""
+"""Attention and QAttention of com.microsoft against onnxruntime."""
 
 import numpy as np
 import pytest
@@ -15,15 +15,50 @@ def run(op, inputs, **attrs):
     return check(op, inputs, domain="com.microsoft", **attrs)
 
 
+def ours(op, inputs, **attrs):
+    model = model_of(op, inputs, domain="com.microsoft", **attrs)
+    return by_us(model, feeds(inputs, ()))
+
+
 LENGTHS = np.array([3, 5], "int32")
 FLAGS = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], "int32")
+ENDS_AND_STARTS = np.array([4, 5, 1, 2], "int32")
 
 
-@pytest.mark.parametrize("mask", [None, LENGTHS, FLAGS, np.tril(np.ones((2, 5, 5), "int32"))])
+@pytest.mark.parametrize(
+    "mask", [None, LENGTHS, FLAGS, np.tril(np.ones((2, 5, 5), "int32")), ENDS_AND_STARTS]
+)
 @pytest.mark.parametrize("unidirectional", [0, 1])
 def test_attention_of_input(mask, unidirectional):
     inputs = [rand(2, 5, 12), rand(12, 48) / 3, rand(48), mask]
     run("Attention", inputs, num_heads=4, unidirectional=unidirectional)
+
+
+def test_lengths_with_offsets():
+    mask = np.array([3, 5, 0, 5, 10, 0, 5, 10], "int32")
+    inputs = [rand(2, 5, 12), rand(12, 48) / 3, rand(48), mask]
+    found = ours("Attention", inputs, num_heads=4)[0]
+    expected = run("Attention", [*inputs[:3], LENGTHS], num_heads=4)[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_mask_of_the_longest_sequence():
+    """onnxruntime's processor takes none: against its part that belongs to the queries and keys."""
+    whole = np.tril(np.ones((2, 1, 9, 9), "int32"))
+    whole[:, :, 5, 2] = 0
+    for past in (0, 3):
+        inputs = [rand(2, 5, 12), rand(12, 48) / 3, rand(48), whole]
+        part = np.ascontiguousarray(whole[:, 0, past : past + 5, : past + 5])
+        if past:
+            inputs.append(rand(2, 2, 4, past, 4))
+        outputs = 2 if past else 1
+        found = ours("Attention", inputs, num_heads=4, outputs=outputs)
+        expected = run("Attention", [*inputs[:3], part, *inputs[4:]], num_heads=4, outputs=outputs)
+        np.testing.assert_allclose(found[0], expected[0], rtol=1e-4, atol=1e-5)
+    text = refusal(
+        "Attention", [*inputs[:3], whole[:, :, :6, :6], *inputs[4:]], domain="com.microsoft", num_heads=4
+    )
+    assert "the mask is [2, 1, 6, 6], which has no room for 8 queries and 8 keys" in text
 
 
 def test_attention_with_past():
@@ -31,40 +66,33 @@ def test_attention_with_past():
     run("Attention", inputs, outputs=2, num_heads=4, unidirectional=1)
 
 
+@pytest.mark.parametrize("is_constant", [True, False])
+def test_a_past_in_a_buffer(is_constant):
+    """Of 9 places 5 are taken: as a past of 5, and the rest of the buffer stays."""
+    buffer = rand(2, 2, 4, 9, 4)
+    inputs = [rand(2, 3, 12), rand(12, 48) / 3, rand(48), None, buffer, None, np.array([5], "int32")]
+    model = model_of(
+        "Attention",
+        inputs,
+        outputs=2,
+        domain="com.microsoft",
+        num_heads=4,
+        past_present_share_buffer=1,
+        unidirectional=1,
+        constants=[6] if is_constant else [],
+    )
+    y, present = by_us(model, feeds(inputs, [6] if is_constant else []))
+    wanted = run(
+        "Attention", [*inputs[:4], buffer[..., :5, :].copy()], outputs=2, num_heads=4, unidirectional=1
+    )
+    np.testing.assert_allclose(y, wanted[0], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(present[..., :8, :], wanted[1], rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(present[..., 8:, :], buffer[..., 8:, :])
+
+
 def test_attention_of_other_sizes():
     inputs = [rand(2, 5, 12), rand(12, 40) / 3, rand(40)]
     run("Attention", inputs, num_heads=4, qkv_hidden_sizes=[16, 16, 8])
-
-
-def operands(t=7):
-    return [rand(2, 5, 24), rand(2, t, 24, seed=1), rand(2, t, 32, seed=2)]
-
-
-def test_heads():
-    run("MultiHeadAttention", operands(), num_heads=4)
-    run("MultiHeadAttention", [*operands(), rand(80)], num_heads=4, scale=0.2)
-    run("MultiHeadAttention", [*operands(5), None, FLAGS], num_heads=4)
-    run("MultiHeadAttention", [*operands(5), None, LENGTHS], num_heads=4)
-    run("MultiHeadAttention", [*operands(), None, None, rand(1, 4, 5, 7)], num_heads=4)
-    run("MultiHeadAttention", operands(5), num_heads=4, unidirectional=1)
-
-
-def test_packed_heads():
-    """onnxruntime's processor takes none: against the same apart."""
-    whole = rand(2, 5, 4, 3, 6)
-    apart = [np.ascontiguousarray(whole[:, :, :, n]).reshape(2, 5, 24) for n in range(3)]
-    expected = run("MultiHeadAttention", apart, num_heads=4)[0]
-    for inputs in ([whole], [apart[0], np.ascontiguousarray(whole[:, :, :, 1:])]):
-        model = model_of("MultiHeadAttention", inputs, domain="com.microsoft", num_heads=4)
-        np.testing.assert_allclose(by_us(model, feeds(inputs, ()))[0], expected, rtol=1e-4, atol=1e-5)
-
-
-def test_keys_of_a_cache():
-    inputs = [rand(2, 5, 24), rand(2, 4, 7, 6), rand(2, 4, 7, 6, seed=1)]
-    run("MultiHeadAttention", inputs, num_heads=4)
-    past = [rand(2, 4, 3, 6), rand(2, 4, 3, 6, seed=1)]
-    now = [*operands(5)[:2], rand(2, 5, 24, seed=2)]
-    run("MultiHeadAttention", [*now, None, None, None, *past], num_heads=4, outputs=3)
 
 
 def test_open_extents():
@@ -80,68 +108,60 @@ def test_open_extents():
         np.testing.assert_allclose(main(tilewright.tensor(x)).numpy(), expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("interleaved", [0, 1])
-def test_rotary(interleaved):
-    caches = [rand(10, 4), rand(10, 4) + 1]
-    positions = np.array([[0, 3, 1, 9, 4], [2, 2, 0, 5, 7]])
-    run("RotaryEmbedding", [rand(2, 5, 24), positions, *caches], interleaved=interleaved)
-    run("RotaryEmbedding", [rand(2, 3, 5, 8), np.array([2]), *caches], interleaved=interleaved)
+def test_open_lengths():
+    shapes = {0: ["b", "s", 12], 3: ["m"]}
+    inputs = [rand(2, 5, 12), rand(12, 48) / 3, rand(48), LENGTHS]
+    run("Attention", inputs, constants=[1, 2], shapes=shapes, num_heads=4)
+    model = model_of(
+        "Attention", inputs, domain="com.microsoft", constants=[1, 2], shapes=shapes, num_heads=4
+    )
+    main = tilewright.VirtualMachine(tilewright.compile(model))["main"]
+    with pytest.raises(tilewright.UserError, match="the mask has m = 1 lengths for a batch of b = 2"):
+        main(inputs[0], LENGTHS[:1])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("columns", [False, True])
+def test_quantized(dtype, columns):
+    rng = np.random.default_rng(3)
+    info = np.iinfo(dtype)
+    x = rng.integers(0, 255, (2, 5, 12)).astype("uint8")
+    weight = (rng.integers(info.min, info.max + 1, (12, 48)) // 4).astype(dtype)
+    count = 48 if columns else 1
+    scales = rng.uniform(0.005, 0.01, count).astype("float32")
+    zeros = np.zeros(count, dtype)
+    inputs = [x, weight, rand(48), np.float32(0.02), scales, LENGTHS, np.array(120, "uint8"), zeros]
+    run("QAttention", inputs, num_heads=4, constants=[1, 2], rtol=1e-3, atol=1e-3)
+    run("QAttention", [*inputs[:5], None, *inputs[6:]], num_heads=4, unidirectional=1, rtol=1e-3, atol=1e-3)
+    past = [*inputs[:5], None, *inputs[6:], rand(2, 2, 4, 3, 4)]
+    run("QAttention", past, num_heads=4, unidirectional=1, outputs=2, rtol=1e-3, atol=1e-3)
 
 
 def test_refusals():
-    q, k, v = operands()
-    for op, inputs, attrs, text in [
+    two = [rand(2, 5, 12), rand(12, 48)]
+    for inputs, attrs, text in [
+        (two, {"do_rotary": 1}, 'attribute "do_rotary" is 1, supported is 0'),
         (
-            "Attention",
-            [rand(2, 5, 12), rand(12, 48)],
-            {"do_rotary": 1},
-            'attribute "do_rotary" is 1, supported is 0',
-        ),
-        (
-            "Attention",
-            [rand(2, 5, 12), rand(12, 48)],
+            two,
             {"qkv_hidden_sizes": [8, 8, 8]},
             "weights have 48 columns, which are not those of query, key and value",
         ),
-        ("MultiHeadAttention", [q], {}, "input 1 (key) is left out, but query is not packed"),
-        ("MultiHeadAttention", [q, k], {}, "input 2 (value) is left out, but is required"),
+        (two, {"shapes": {1: [12, "w"]}}, "the extents of the weights are known only at run time"),
         (
-            "MultiHeadAttention",
-            [q, k, v, None, None, None, None, None, LENGTHS],
+            [*two, None, np.zeros(9, "int32")],
             {},
-            "input 8 (past_sequence_length) is given, which is not supported",
+            "a mask of shape [9] is none of [batch], [2 batch], [3 batch + 2], [batch, keys] and [batch, queries, keys]",
+        ),
+        ([*two, None, np.array(1, "int32")], {}, "the mask has 0 dimensions, expected 1 to 4"),
+        (
+            [*two, None, None, rand(2, 2, 4, 6, 4), None, np.array([4], "int32")],
+            {"past_present_share_buffer": 1, "constants": [6], "outputs": 2},
+            "past_key is [2, 4, 6, 4], which has no room for 5 keys from place 4 on",
         ),
         (
-            "MultiHeadAttention",
-            [q, k, v, None, np.zeros(8, "int32")],
-            {},
-            "a mask of shape [8] is none of [batch], [batch, keys] and [batch, queries, keys]",
-        ),
-        (
-            "MultiHeadAttention",
-            [q, k, v, None, np.array(1, "int32")],
-            {},
-            "the mask has 0 dimensions, expected 1 to 4",
-        ),
-        (
-            "MultiHeadAttention",
-            [q, k, v, None, None, None, rand(2, 4, 3, 6)],
-            {},
-            "past_key and past_value are not given together",
+            [*two, None, None, rand(2, 2, 4, 6, 4), None, np.array([4, 4], "int32")],
+            {"past_present_share_buffer": 1, "constants": [6], "outputs": 2},
+            "past_sequence_length has 2 elements, expected 1",
         ),
     ]:
-        assert text in refusal(op, inputs, domain="com.microsoft", num_heads=4, **attrs)
-    assert "the extents of the weights are known only at run time" in refusal(
-        "Attention",
-        [rand(2, 5, 12), rand(12, 48)],
-        domain="com.microsoft",
-        num_heads=4,
-        shapes={1: [12, "w"]},
-    )
-    assert "the head size is known only at run time, and there is a bias" in refusal(
-        "MultiHeadAttention",
-        [q, k, v, rand(80)],
-        domain="com.microsoft",
-        num_heads=4,
-        shapes={0: [2, 5, "d"]},
-    )
+        assert text in refusal("Attention", inputs, domain="com.microsoft", num_heads=4, **attrs)

@@ -52,6 +52,23 @@ def test_options():
     run(inputs(1, 5, 0, caches=CACHES), do_rotary=1, rotary_interleaved=1)
 
 
+def test_smooth_softmax():
+    """A score of 0, or that of each head, takes its share of the weights."""
+    run(inputs(1, 9, 0), smooth_softmax=1)
+    run(inputs(2, 1, 7), smooth_softmax=1, local_window_size=3)
+    sink = [None, None, None, None, rand(6)]
+    run([*inputs(1, 9, 0)[:7], *sink])
+    run([*inputs(2, 1, 7)[:7], *sink])
+
+
+@pytest.mark.parametrize("shown", [1, 2])
+@pytest.mark.parametrize("options", [{}, {"softcap": 0.8}, {"smooth_softmax": 1}])
+def test_scores_are_an_output(shown, options):
+    run(inputs(1, 5, 0), outputs=4, qk_output=shown, **options)
+    bias = [None, None, None, rand(1, 1, 5, 5)]
+    run([*inputs(1, 5, 0)[:7], *bias], outputs=4, qk_output=shown, **options)
+
+
 def test_packed():
     given = inputs(1, 5, 0)
     packed = np.concatenate(given[:3], -1)
@@ -111,13 +128,13 @@ def test_open_cache():
 def test_refusals():
     given = inputs(1, 1, 3)[:7]
     attrs = {"domain": "com.microsoft", "num_heads": 6, "kv_num_heads": 2, "constants": [6]}
-    assert 'attribute "smooth_softmax" is 1, supported is 0' in refusal(
-        "GroupQueryAttention", given, smooth_softmax=1, **attrs
-    )
-    sink = [*given, None, None, None, None, rand(6)]
-    assert "input 11 is given, supported are 0 to 10, 14 and 15" in refusal(
-        "GroupQueryAttention", sink, **attrs
-    )
+    text = refusal("GroupQueryAttention", given, sliding_window_cache=1, local_window_size=2, **attrs)
+    assert "sliding_window_cache is 1: the cache drops keys, and moves those that it keeps" in text
+    scales = [*given, None, None, None, None, None, rand(1), rand(1)]
+    text = refusal("GroupQueryAttention", scales, **attrs)
+    assert "k_scale or v_scale is given: caches of quantized keys and values are not supported" in text
+    text = refusal("GroupQueryAttention", given, outputs=4, **attrs)
+    assert 'output 3 is wanted, but attribute "qk_output" is 0' in text
     one_cache = [*given[:4], None, *given[5:]]
     assert "past_key and past_value are not given together" in refusal(
         "GroupQueryAttention", one_cache, **attrs

@@ -60,3 +60,32 @@ def test_skip_has_no_more_rows_than_x(op):
     assert "skip is [2, 5, 8], which does not broadcast to [1, 5, 8]" in refusal(
         op, [X[:1], SKIP, GAMMA], domain="com.microsoft"
     )
+
+
+def test_embeddings_of_integers():
+    rng = np.random.default_rng(4)
+    ids, segments = rng.integers(0, 9, (2, 5)).astype("int32"), rng.integers(0, 2, (2, 5)).astype("int32")
+    tables = [rng.integers(0, 256, shape).astype("uint8") for shape in ((9, 8), (6, 8), (2, 8), 8, 8)]
+    scales = [np.float32(each) for each in (0.01, 0.02, 0.03, 0.01, 0.02)]
+    zeros = [np.array(each, "uint8") for each in (120, 130, 125, 100, 128)]
+    mask = np.array([[1, 1, 1, 0, 0], [1] * 5], "int32")
+    inputs = [ids, segments, *tables, mask, *scales, *zeros]
+    run("QEmbedLayerNormalization", inputs, outputs=2, kinds={"y1": 6}, epsilon=1e-3)
+    without = [
+        ids,
+        None,
+        *tables[:2],
+        None,
+        *tables[3:],
+        None,
+        *scales[:2],
+        None,
+        *scales[3:],
+        *zeros[:2],
+        None,
+        *zeros[3:],
+    ]
+    run("QEmbedLayerNormalization", without, outputs=2, kinds={"y1": 6}, shapes={0: ["b", "s"]})
+    signed = [each.astype("int8") for each in zeros]
+    inputs = [ids, segments, *[each.astype("int8") for each in tables], mask, *scales, *signed]
+    run("QEmbedLayerNormalization", inputs, outputs=2, kinds={"y1": 6})

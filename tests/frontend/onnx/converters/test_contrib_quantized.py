@@ -111,3 +111,16 @@ def test_refusals():
     assert "6 inputs, expected 2 and 3 for each part" in text
     text = refusal("QLinearAdd", [part[0], None, None, *part, scale(1)], domain="com.microsoft")
     assert "input 1 is left out, but is required" in text
+
+
+def test_refuses_lists_as_matrices():
+    inputs = [
+        numbers("uint8", 4),
+        scale(0.1),
+        np.array(3, "uint8"),
+        numbers("uint8", 4, 5),
+        scale(0.1),
+        np.array(3, "uint8"),
+    ]
+    text = refusal("QGemm", inputs, domain="com.microsoft", transA=1)
+    assert "an operand of a matrix product has 1 dimension, expected at least 2" in text

@@ -175,12 +175,39 @@ def test_outputs_of_different_dtypes():
         compare(run_model(parsed(text), [c, X[:1]]), [expected])
 
 
+def test_nodes_that_broadcast_values_of_different_numbers_of_dimensions():
+    """A scalar in one branch, a list of one in the other: beside a list it counts for nothing."""
+    text = """
+g (bool c, float[n] x, float[1] z) => (float[n] y, int64[n] k) {
+  axes = Constant<value = int64[1] {0}>()
+  t = If(c) <then_branch = a () => (float[1] p) { p = Neg(z) },
+             else_branch = b () => (float p) { p = Squeeze(z, axes) }>
+  w = Identity(t)
+  u = Mul(x, w)
+  y = Sub(u, t)
+  i = Cast<to = 7>(x)
+  v = CastLike(i, t)
+  k = Cast<to = 7>(v)
+}"""
+    check_model(text, (TRUE, X[0], X[0, :1]), (FALSE, X[1], X[0, :1]))
+
+
 def test_refuses_nodes_on_values_of_different_numbers_of_dimensions():
     text = RANKS.replace("(float y)", "(float z)").replace("}>\n}", "}>\n  z = Exp(y)\n}")
+    other = text.replace("float[7] p", "float[8] p").replace(
+        "p = Squeeze(x, axes)", "q = Squeeze(x, axes)  r = Slice(q, axes, more)  p = Concat<axis = 0>(q, r)"
+    )
     refused(
         text,
         tilewright.Unsupported,
-        'If node that makes "y": its output "y" is R.Tensor((7,), "float32") or '
+        'Exp node that makes "z": '
+        'its input "y" has another number of dimensions in each branch; with extents of 1 in front it is '
+        'R.Tensor((1, 7), "float32")',
+    )
+    refused(
+        other.replace("axes = Constant", "more = Constant<value = int64[1] {1}>()  axes = Constant"),
+        tilewright.Unsupported,
+        'If node that makes "y": its output "y" is R.Tensor((8,), "float32") or '
         'R.Tensor((1, 7), "float32"), depending on the condition',
     )
 

@@ -1,4 +1,4 @@
-"""Loops and scans: written out or run by the virtual machine; values that grow, lists, values from outside, conditions."""
+"""Loops: written out or run by the virtual machine; values that grow, lists, values from outside, conditions."""
 
 import numpy as np
 import pytest
@@ -185,44 +185,6 @@ def test_half_precision():
     )
 
 
-SCAN = """
-g (float[7] s, float[n, 7] x, float[7, n] z) => (float[7] y, float[P] all) {
-  y, all = Scan <num_scan_inputs = 2, scan_input_axes = [0, 1], scan_input_directions = [D0, D1],
-                 scan_output_axes = [AXIS], scan_output_directions = [OUT],
-                 body = b (float[7] t, float[7] e, float[7] f) => (float[7] u, float[7] v) {
-    p = Mul(e, f)
-    u = Add(t, p)
-    v = Tanh(u)
-  }> (s, x, z)
-}"""
-
-
-@pytest.mark.parametrize("d0", [0, 1])
-@pytest.mark.parametrize("d1", [0, 1])
-@pytest.mark.parametrize("axis", [0, 1, -1])
-@pytest.mark.parametrize("out", [0, 1])
-def test_scans(d0, d1, axis, out):
-    text = (
-        SCAN.replace("D0", str(d0)).replace("D1", str(d1)).replace("AXIS", str(axis)).replace("OUT", str(out))
-    )
-    text = text.replace("[P]", "[n, 7]" if axis == 0 else "[7, n]")
-    x = np.random.default_rng(5).standard_normal((5, 7)).astype("float32")
-    checked(text, (X[0], x, x.T[::-1].copy()), rtol=1e-5)
-
-
-def test_refuses_scans_of_a_batch():
-    text = """
-g (float[2, 7] s, float[2, n, 7] x) => (float[2, 7] y, float[2, n, 7] all) {
-  y, all = Scan <num_scan_inputs = 1, directions = [1],
-                 body = b (float[7] t, float[7] e) => (float[7] u, float[7] v) { u = Add(t, e)  v = Mul(u, e) }> (, s, x)
-}"""
-    refused(
-        parsed(text, 8),
-        tilewright.Unsupported,
-        'Scan node that makes "y": it scans each element of a batch, as Scan does in opset 8 only',
-    )
-
-
 def test_a_loop_can_be_interrupted():
     # tests/runtime/test_interrupt.py shows the same for models; here it is the loop that asks
     text = """
@@ -309,43 +271,6 @@ def test_errors_name_the_nodes_around():
         LOOP
         + 'MatMul node that makes "p": matmul: x1 is [2, 7], x2 is [2, 7]: contracted lengths 7 and 2 differ',
     )
-
-
-def test_refuses_scans():
-    text = SCAN.replace("[P]", "[n, 7]")
-    for name, value in {"D0": 0, "D1": 0, "AXIS": 0, "OUT": 0}.items():
-        text = text.replace(name, str(value))
-    scan = 'Scan node that makes "y": '
-    refused(
-        text.replace("num_scan_inputs = 2", "num_scan_inputs = 4"),
-        tilewright.UserError,
-        scan + "num_scan_inputs is 4, the node has 3 inputs",
-    )
-    refused(
-        text.replace("scan_input_axes = [0, 1]", "scan_input_axes = [0]"),
-        tilewright.UserError,
-        scan + 'attribute "scan_input_axes" has 1 number, expected 2',
-    )
-    refused(
-        text.replace("y, all = Scan", "y = Scan")
-        .replace(", float[n, 7] all)", ")")
-        .replace("num_scan_inputs = 2", "num_scan_inputs = 1"),
-        tilewright.UserError,
-        scan + "2 states and 1 output",
-    )
-
-
-def test_scanned_inputs_have_one_extent():
-    text = SCAN.replace("[P]", "[n, 7]").replace("float[7, n] z", "float[7, m] z")
-    for name, value in {"D0": 0, "D1": 0, "AXIS": 0, "OUT": 0}.items():
-        text = text.replace(name, str(value))
-    main = main_of(text)
-    x = np.ones((5, 7), "float32")
-    with pytest.raises(
-        tilewright.UserError,
-        match='Scan node that makes "y": scans n = 5 slices of one input, m = 2 of another',
-    ):
-        main(X[0], x, x[:2].T.copy())
 
 
 @pytest.mark.parametrize("seed", range(25))

@@ -28,6 +28,19 @@ def test_grid_sample_of_a_volume(mode, padding):
     check("GridSample", [VOLUME, grid(2, 2, 3, 5, 3)], rtol=1e-4, atol=1e-4, **attrs)
 
 
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+@pytest.mark.parametrize("ndim", [2, 3])
+@pytest.mark.parametrize("place", [np.inf, -np.inf, np.nan])
+def test_a_place_that_is_no_finite_number_lies_outside(mode, ndim, place):
+    x = some(1, 2, *(4, 5, 6)[:ndim])
+    places = grid(1, 3, 4, ndim) if ndim == 2 else grid(1, 2, 3, 4, ndim)
+    finite = ours(model_of("GridSample", [x, places], mode=mode), [x, places])[0]
+    places[..., 1, 0] = place
+    found = ours(model_of("GridSample", [x, places], mode=mode), [x, places])[0]
+    assert (found[..., 1] == 0).all()
+    np.testing.assert_array_equal(np.delete(found, 1, -1), np.delete(finite, 1, -1))
+
+
 def test_cubic_volume():
     places = grid(1, 1, 2, 3, 3, reach=1.2)
     check("GridSample", [VOLUME[:1, :1], places], peer=of_reference, mode="cubic", rtol=1e-3, atol=1e-3)

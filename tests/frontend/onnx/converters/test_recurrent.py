@@ -420,3 +420,16 @@ def test_shapes_that_are_wrong_or_unknown():
         'unsupported: RNN node that makes "y": the shape of R is R.Tensor((1, n, 5), "float32")'
         ", expected three known extents\nhelp: give the weights shapes where the model is exported"
     )
+
+
+@pytest.mark.parametrize("kind", GATES)
+def test_output_sequence_of_early_opsets(kind):
+    """It says whether the first output is made: which is plain from the node."""
+    values = arrays(kind, 5, 2, 3, 4)
+    feeds = [values[name] for name in ("x", "lengths", "h0", "c0") if name in values]
+    found = []
+    for attrs in ({"opset": 6, "output_sequence": 1}, {"opset": 7}):
+        main = tilewright.VirtualMachine(tilewright.compile(model_of(kind, values, **attrs)))["main"]
+        found.append([each.numpy() for each in main(*feeds)])
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)

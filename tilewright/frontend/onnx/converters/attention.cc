@@ -139,12 +139,38 @@ void attention_of(Importer& importer, const Node& node) {
   Converter(math).convert();
 }
 
+// What the subgraph in attribute `name` makes of scores or weights; empty if there is none.
+std::function<Expr(const Expr&)> change_of(const NodeMath& math, std::string_view name) {
+  const Attribute* attribute = math.node().find(name);
+  if (!attribute) return {};
+  const Graph& graph = *attribute->graph;
+  if (graph.inputs.size() != 1 || graph.outputs.size() != 1)
+    throw UserError("{} has {} and {}, expected one of each", name, count_text(graph.inputs.size(), "input"),
+                    count_text(graph.outputs.size(), "output"));
+  return [&math, &graph, name = std::string(name)](const Expr& given) {
+    Importer& importer = math.importer();
+    Expr result;
+    importer.in_subgraph(graph, [&] {
+      importer.define(graph.inputs[0].name, given);
+      importer.convert_all(graph.nodes);
+      const std::string& output = graph.outputs[0].name;
+      result = importer.value(Node{"output", "", output, {output}, {}, {}}, 0);
+    });
+    if (relax::dtype_of(result) != relax::dtype_of(given))
+      throw UserError("{} returns {}, expected {}", name, relax::dtype_of(result).str(),
+                      relax::dtype_of(given).str());
+    importer.require(math.node(), relax::is_same_shape(math.shape(result), math.shape(given)),
+                     "{} returns {}, expected the shape of its input, {}", name, math.shape(result),
+                     math.shape(given));
+    return result;
+  };
+}
+
 // Attention that leaves masks to subgraphs.
 void flex_attention(Importer& importer, const Node& node) {
   const NodeMath math(importer, node);
-  for (std::string_view name : {"score_mod", "prob_mod"})
-    if (node.find(name)) throw Unsupported("attribute \"{}\", a graph, is not supported", name);
   AttentionInputs in;
+  in.change_scores = change_of(math, "score_mod"), in.change_weights = change_of(math, "prob_mod");
   in.query = math.input(0), in.key = math.input(1), in.value = math.input(2);
   math.require_ndim(in.query, 4, "Q");
   math.require_ndim(in.key, 4, "K");

@@ -1,43 +1,13 @@
-// Operators of onnxruntime's own domain, com.microsoft.
+// Products with weights of few bits, of onnxruntime's own domain, com.microsoft.
 // Source: github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 #include <algorithm>
 #include <numeric>
 
-#include "tilewright/frontend/onnx/import/convert.h"
+#include "tilewright/frontend/onnx/graphs/packed_weights.h"
 #include "tilewright/runtime/packed_elements.h"
 
 namespace tilewright::frontend::onnx {
 namespace {
-
-// Input `input`; raises Unsupported if it is not a constant, UserError unless it has `count` elements.
-runtime::Tensor require_constant(Importer& importer, const Node& node, size_t input, int64_t count) {
-  const Expr value = importer.value(node, input);
-  const auto* constant = value.as<relax::ConstantNode>();
-  if (!constant) throw Unsupported("input \"{}\" is known only at run time", node.inputs[input]);
-  if (constant->data.num_elements() != count)
-    throw UserError("input \"{}\" has {} elements, expected {}", node.inputs[input],
-                    constant->data.num_elements(), count);
-  return constant->data.compact();
-}
-
-// Unpacks rows of `num_bytes` bytes, each of which holds `count` values of `dtype`, the first in the lowest
-// bits.
-Expr unpacked(const runtime::Tensor& bytes, int64_t num_rows, int64_t num_bytes, int64_t count,
-              DataType dtype) {
-  const runtime::Shape held{num_rows, num_bytes * 8 / dtype.bits};
-  runtime::Tensor numbers =
-      runtime::Tensor::copy_of(bytes.data(), static_cast<size_t>(num_rows * num_bytes), held, dtype);
-  if (held[1] != count) {
-    const runtime::Tensor wide = dtype.bits < 8 ? runtime::unpack_elements(numbers) : numbers;
-    runtime::Tensor kept = runtime::Tensor::empty(runtime::Shape{num_rows, count}, wide.dtype());
-    const auto* from = wide.data_as<uint8_t>();
-    auto* to = kept.data_as<uint8_t>();
-    for (int64_t row = 0; row < num_rows; ++row)
-      to = std::copy(from + row * held[1], from + row * held[1] + count, to);
-    numbers = dtype.bits < 8 ? runtime::pack_elements(kept, dtype) : kept;
-  }
-  return relax::make_constant(numbers);
-}
 
 // The rows of B in the order of their groups: g_idx has the group of each of `k` rows, `block` to a group.
 std::vector<int64_t> order_of_groups(const runtime::Tensor& g_idx, int64_t k, int64_t block) {
@@ -75,7 +45,8 @@ Expr with_columns_in(const Expr& numbers, const std::vector<int64_t>& order) {
 void matmul_nbits(Importer& importer, const Node& node) {
   const int64_t k = int_attr(node, "K", 0), n = int_attr(node, "N", 0), bits = int_attr(node, "bits", 4),
                 block = int_attr(node, "block_size", 0);
-  if (bits != 4 && bits != 8) throw Unsupported("weights of {} bits, supported are 4 and 8", bits);
+  if (bits != 2 && bits != 4 && bits != 8)
+    throw Unsupported("weights of {} bits, supported are 2, 4 and 8", bits);
   if (int_attr(node, "weight_prepacked", 0) != 0)
     throw Unsupported("weight_prepacked is {}, a layout for other processors",
                       int_attr(node, "weight_prepacked", 0));
@@ -95,7 +66,7 @@ void matmul_nbits(Importer& importer, const Node& node) {
     zero = is_packed ? unpacked(points, n, zero_bytes, num_blocks, dtype)
                      : Expr(relax::make_constant(points.reshape(runtime::Shape{n, num_blocks})));
   } else {
-    zero = relax::make_scalar(bits == 4 ? 8 : 128, DataType::uint(8));
+    zero = relax::make_scalar(int64_t{1} << (bits - 1), DataType::uint(8));
   }
   Expr a = importer.value(node, 0);
   Expr numbers = unpacked(data, n, num_blocks * block_bytes, k, dtype);
@@ -119,6 +90,56 @@ void matmul_nbits(Importer& importer, const Node& node) {
   importer.define(node.outputs.at(0), result);
 }
 
+// ---- floats of 4 bits, as the library bitsandbytes has them
+
+// Numbers of FP4: the sign, then magnitudes; and NF4, quantiles of the normal distribution.
+// Source: Dettmers et al., arXiv 2305.14314, appendix E; github.com/bitsandbytes-foundation/bitsandbytes
+constexpr float kFp4[] = {0.0F,         0.0052083333F, 0.6666667F,   1.0F,           0.33333334F, 0.5F,
+                          0.16666667F,  0.25F,         -0.0F,        -0.0052083333F, -0.6666667F, -1.0F,
+                          -0.33333334F, -0.5F,         -0.16666667F, -0.25F};
+constexpr float kNf4[] = {-1.0F,         -0.6961928F, -0.52507305F, -0.3949175F, -0.28444138F, -0.18477343F,
+                          -0.091050036F, 0.0F,        0.0795803F,   0.1609302F,  0.2461123F,   0.33791524F,
+                          0.44070983F,   0.562617F,   0.72295684F,  1.0F};
+
+// y = A @ B.T, where each byte of B has two numbers, the first in the high bits; absmax has a factor for each block.
+void matmul_floats_of_4_bits(Importer& importer, const Node& node) {
+  const int64_t k = int_attr(node, "K", 0), n = int_attr(node, "N", 0),
+                block = int_attr(node, "block_size", 0);
+  const auto& numbers = int_attr(node, "quant_type", 0) == 0 ? kFp4 : kNf4;
+  const runtime::Tensor data = require_constant(importer, node, 1, (n * k + 1) / 2);
+  const Expr a = importer.value(node, 0), factors = importer.value(node, 2);
+  require_constant(importer, node, 2, (n * k - 1) / block + 1);
+  if (data.dtype() != DataType::uint(8))
+    throw UserError("input \"{}\" is {}, expected uint8", node.inputs[1], data.dtype().str());
+  runtime::Tensor values = runtime::Tensor::empty(runtime::Shape{n, k}, kFloat32);
+  for (int64_t at = 0; at < n * k; ++at) {
+    const uint8_t pair = data.data_as<uint8_t>()[at / 2];
+    values.data_as<float>()[at] = numbers[at % 2 == 0 ? pair >> 4 : pair & 15];
+  }
+  const DataType dtype = relax::dtype_of(a);
+  const Expr places = relax::make_constant([&] {
+    runtime::Tensor blocks = runtime::Tensor::empty(runtime::Shape{n, k}, kInt32);
+    for (int64_t at = 0; at < n * k; ++at) blocks.data_as<int32_t>()[at] = static_cast<int32_t>(at / block);
+    return blocks;
+  }());
+  const Expr scale = importer.bind(node, "relax.take", {factors, places}, {{"axis", attr(int64_t{0})}});
+  const Expr w = importer.bind(
+      node, "relax.multiply",
+      {bound_as(importer, relax::make_constant(values), dtype), bound_as(importer, scale, dtype)});
+  const bool is_transposed = int_attr(node, "transB", 1) != 0;
+  const Expr b = is_transposed ? importer.bind(node, "relax.permute_dims", {w},
+                                               {{"axes", attr(std::vector<int64_t>{1, 0})}})
+                               : w;
+  importer.emit(node, "relax.matmul", {a, b});
+}
+
+constexpr AttributeRule kMatMulBnb4[] = {
+    {"K", Attribute::kInt, 1, kMostExtent, kFirstOpset, kLastOpset, true},
+    {"N", Attribute::kInt, 1, kMostExtent, kFirstOpset, kLastOpset, true},
+    {"block_size", Attribute::kInt, 16, kMostExtent, kFirstOpset, kLastOpset, true},
+    {"quant_type", Attribute::kInt, 0, 1, kFirstOpset, kLastOpset, true},
+    flag("transB"),
+    flag("training_mode")};
 constexpr AttributeRule kMatMulNBits[] = {
     {"K", Attribute::kInt, 1, kMostExtent, kFirstOpset, kLastOpset, true},
     {"N", Attribute::kInt, 1, kMostExtent, kFirstOpset, kLastOpset, true},
@@ -128,6 +149,7 @@ constexpr AttributeRule kMatMulNBits[] = {
     {"weight_prepacked", Attribute::kInt}};
 
 constexpr ConverterRow kRows[] = {
+    {"com.microsoft::MatMulBnb4", matmul_floats_of_4_bits, 3, 3, kMatMulBnb4},
     {"com.microsoft::MatMulNBits", matmul_nbits, 3, 6, kMatMulNBits},
 };
 

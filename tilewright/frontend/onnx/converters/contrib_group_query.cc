@@ -1,5 +1,7 @@
 // GroupQueryAttention of com.microsoft: rotary embeddings, a cache of keys and values, attention.
 // Source: github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
+#include <cmath>
+
 #include "tilewright/frontend/onnx/graphs/attention_graph.h"
 #include "tilewright/frontend/onnx/graphs/cache_graph.h"
 #include "tilewright/frontend/onnx/graphs/rotary_graph.h"
@@ -33,18 +35,25 @@ class GroupQuery {
     in.scale = scale != 0 ? scale : scale_of_head(math_.shape(query_)[3]);
     in.softcap = float_attr(node_, "softcap", 0);
     limit_keys(&in);
-    math_.result(0, joined_heads(math_, attention(math_, in)));
+    in.sink = math_.input(11);
+    if (!in.sink && int_attr(node_, "smooth_softmax", -1) > 0)
+      in.sink = math_.importer().bound(math_.number_like(query_, 0));
+    const int64_t shown = int_attr(node_, "qk_output", 0);
+    if (math_.wants(3) && shown == 0) throw UserError("output 3 is wanted, but attribute \"qk_output\" is 0");
+    WantedScores wanted;
+    wanted.stage = shown == 1 ? WantedScores::kBiased : WantedScores::kWeights;
+    math_.result(0, joined_heads(math_, attention(math_, in, math_.wants(3) ? &wanted : nullptr)));
+    if (math_.wants(3)) math_.result(3, without_hidden(wanted.scores));
   }
 
  private:
   void refuse_others() const {
-    for (std::string_view name :
-         {"smooth_softmax", "qk_output", "sliding_window_cache", "kv_cache_bit_width"})
-      if (int_attr(node_, name, 0) > 0)
-        throw Unsupported("attribute \"{}\" is {}, supported is 0", name, int_attr(node_, name, 0));
-    for (size_t n : {11, 12, 13})
-      if (math_.importer().has_input(node_, n))
-        throw Unsupported("input {} is given, supported are 0 to 10, 14 and 15", n);
+    if (int_attr(node_, "sliding_window_cache", 0))
+      throw Unsupported("sliding_window_cache is 1: the cache drops keys, and moves those that it keeps")
+          .help("export the model with a cache of all keys; local_window_size may stay");
+    if (math_.importer().has_input(node_, 12) || math_.importer().has_input(node_, 13))
+      throw Unsupported("k_scale or v_scale is given: caches of quantized keys and values are not supported")
+          .help("export the model with caches of floats");
   }
 
   void read_operands() {
@@ -148,6 +157,11 @@ class GroupQuery {
     if (window > 0)
       in->allow(math_, math_.call("relax.greater", {ahead, number(static_cast<double>(-window), kInt64)}));
   }
+  // `scores` with 0 for keys that do not count, as onnxruntime has it.
+  Expr without_hidden(const Expr& scores) const {
+    const Expr counts = math_.call("relax.greater", {scores, math_.number_like(scores, -INFINITY)});
+    return math_.where(counts, scores, math_.number_like(scores, 0));
+  }
   static ir::PrimExpr unit() { return relax::extent_imm(1); }
 
   const NodeMath& math_;
@@ -173,7 +187,7 @@ constexpr AttributeRule kAttributes[] = {
     {"local_window_size", Attribute::kInt, -1, kMostExtent},
     {"num_heads", Attribute::kInt, 1, kMostExtent, kFirstOpset, kLastOpset, true},
     {"qk_norm_epsilon", Attribute::kFloat, 0},
-    {"qk_output", Attribute::kInt},
+    {"qk_output", Attribute::kInt, 0, 2},
     flag("rotary_interleaved"),
     {"scale", Attribute::kFloat},
     flag("sliding_window_cache"),
@@ -183,7 +197,7 @@ constexpr AttributeRule kAttributes[] = {
 
 constexpr ConverterRow kRows[] = {
     {"com.microsoft::GroupQueryAttention", group_query_attention, 1, 16, kAttributes, 4, kFirstOpset,
-     kLastOpset, 3},
+     kLastOpset, 4},
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 // Normalisations that onnxruntime's optimizer joins with the sums before them.
 // Source: github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
+#include <functional>
+
 #include "tilewright/frontend/onnx/graphs/node_math.h"
 
 namespace tilewright::frontend::onnx {
@@ -69,28 +71,47 @@ Expr embedding(const NodeMath& math, const Expr& table, const Expr& ids, std::st
   return math.call("relax.take", {table, checked}, {{"axis", attr(int64_t{0})}, {"mode", attr("clip")}});
 }
 
-// Embeddings of words, positions and segments, summed and normalized.
-void embed_layer_norm(Importer& importer, const Node& node) {
-  const NodeMath math(importer, node);
-  const Expr ids = math.input(0), segments = math.input(1), positions = math.input(8);
+// What is made real numbers of table `n`, or of rows of it: 0 words, 1 positions, 2 segments, 3 gamma, 4 beta.
+using Real = std::function<Expr(size_t n, const Expr& rows)>;
+
+// Embeddings of words, positions and segments, summed and normalized.  The tables are the inputs from 2 on.
+void embed(const NodeMath& math, const Expr& positions, const Real& real) {
+  const Expr ids = math.input(0), segments = math.input(1);
   math.require_ndim(ids, 2, "input_ids");
   const relax::Shape shape = math.shape(ids);
-  const Expr words = embedding(math, math.required(2, "word_embedding"), ids, "word_embedding");
-  const Expr table = math.required(3, "position_embedding");
-  const Expr places =
-      positions ? embedding(math, table, positions, "position_embedding") : math.first(table, 0, shape[1]);
-  Expr sum = math.add(words, places);
-  if (segments && math.input(4))
-    sum = math.add(sum, embedding(math, math.input(4), segments, "segment_embedding"));
+  constexpr std::string_view kNames[] = {"word_embedding", "position_embedding", "segment_embedding", "gamma",
+                                         "beta"};
+  const auto table = [&](size_t n) { return math.required(2 + n, kNames[n]); };
+  const auto rows = [&](size_t n, const Expr& at) {
+    return real(n, embedding(math, table(n), at, kNames[n]));
+  };
+  Expr sum =
+      math.add(rows(0, ids), positions ? rows(1, positions) : real(1, math.first(table(1), 0, shape[1])));
+  if (segments && math.input(4)) sum = math.add(sum, rows(2, segments));
   math.result(2, sum);
-  math.result(0, layer_norm(math, sum, math.required(5, "gamma"), math.required(6, "beta"),
-                            float_attr(node, "epsilon", 1e-12)));
+  math.result(0, layer_norm(math, sum, real(3, table(3)), real(4, table(4)),
+                            float_attr(math.node(), "epsilon", 1e-12)));
   if (!math.wants(1)) return;
   const Expr mask = math.input(7);
   if (!mask)
     return math.result(1, math.call("relax.full", {relax::shape_expr({shape[0]}), number(0, kInt32)}));
   const Expr counts = math.cast(math.call("relax.equal", {mask, math.number_like(mask, 1)}), kInt32);
   math.result(1, math.call("relax.sum", {counts}, {{"axis", attr(std::vector<int64_t>{1})}}));
+}
+
+void embed_layer_norm(Importer& importer, const Node& node) {
+  const NodeMath math(importer, node);
+  embed(math, math.input(8), [](size_t, const Expr& rows) { return rows; });
+}
+
+// The tables are integers with a scale (inputs from 8 on) and a zero point (from 13 on) each.
+void quantized_embed_layer_norm(Importer& importer, const Node& node) {
+  const NodeMath math(importer, node);
+  embed(math, nullptr, [&](size_t n, const Expr& rows) {
+    return math.call("relax.dequantize",
+                     {rows, math.required(8 + n, "a scale"), math.required(13 + n, "a zero point")},
+                     {{"axis", attr(int64_t{0})}, {"out_dtype", attr("float32")}});
+  });
 }
 
 constexpr AttributeRule kEpsilon[] = {{"epsilon", Attribute::kFloat, 0}};
@@ -101,6 +122,8 @@ constexpr AttributeRule kSimplified[] = {
 constexpr ConverterRow kRows[] = {
     {"SimplifiedLayerNormalization", simplified_layer_norm, 2, 2, kSimplified, 2},
     {"com.microsoft::EmbedLayerNormalization", embed_layer_norm, 1, 9, kEmbed, 3, kFirstOpset, kLastOpset, 3},
+    {"com.microsoft::QEmbedLayerNormalization", quantized_embed_layer_norm, 1, 18, kEpsilon, 2, kFirstOpset,
+     kLastOpset, 2},
     {"com.microsoft::SkipLayerNormalization", skip_layer_norm, 3, 5, kEpsilon, 4, kFirstOpset, kLastOpset, 4},
     {"com.microsoft::SkipSimplifiedLayerNormalization", skip_rms_norm, 3, 4, kEpsilon, 4, kFirstOpset,
      kLastOpset, 4},

@@ -3,6 +3,9 @@
 // condition on open extents, as exporters write "squeeze this dimension if its extent is 1", the branch is taken that
 // the rest of the model goes on with, and the condition becomes a requirement.
 // Source: onnx.ai/onnx/operators (If-1, -11 and later, which differ in types only).
+#include <algorithm>
+#include <utility>
+
 #include "tilewright/frontend/onnx/import/convert.h"
 #include "tilewright/frontend/onnx/import/lists.h"
 #include "tilewright/relax/infer/infer.h"
@@ -92,19 +95,45 @@ void require_no_reader(const Importer& importer, const std::string& name, const 
       .help("make both branches return tensors of one dtype and number of dimensions");
 }
 
-/// A branch: its bindings, and the values that it returns.
+/// A branch: its bindings, and the values that it returns: the results of the node, then padded forms of some.
 struct Branch {
   relax::SeqExpr body;
   std::vector<Expr> results;
 };
 
-Branch converted_branch(Importer& importer, const Graph& graph) {
+// `value` with extents of 1 in front, up to `ndim` dimensions.
+Expr padded(Importer& importer, const Node& node, const Expr& value, size_t ndim) {
+  relax::Shape shape = shape_of(node, value);
+  if (shape.size() == ndim) return value;
+  shape.insert(shape.begin(), ndim - shape.size(), relax::extent_imm(1));
+  return importer.reshaped(node, value, shape);
+}
+
+// The number of dimensions of both tensors with extents of 1 in front of one, if they differ in nothing else; else 0.
+size_t padded_ndim(const Expr& a, const Expr& b) {
+  const ir::Type one = relax::type_of(a), other = relax::type_of(b);
+  const auto *x = one.as<relax::TensorTypeNode>(), *y = other.as<relax::TensorTypeNode>();
+  if (!x || !y || x->dtype != y->dtype || x->ndim == y->ndim) return 0;
+  const relax::Shape *p = relax::known_shape(x), *q = relax::known_shape(y);
+  if (!p || !q) return 0;
+  if (p->size() < q->size()) std::swap(p, q);
+  relax::Shape shape(p->size() - q->size(), relax::extent_imm(1));
+  shape.insert(shape.end(), q->begin(), q->end());
+  return relax::equal_shapes(*p, shape) == relax::Answer::kYes ? p->size() : 0;
+}
+
+// `ndims` has for each result the number of dimensions of its padded form, 0 for none.
+Branch converted_branch(Importer& importer, const Node& node, const Graph& graph,
+                        const std::vector<size_t>& ndims) {
   Branch branch;
   branch.body = importer.in_branch(graph, [&]() -> Expr {
     importer.convert_all(graph.nodes);
     for (const ValueInfo& output : graph.outputs) {
       const Node as_input{"output", "", output.name, {output.name}, {}, {}};
       branch.results.push_back(importer.value(as_input, 0));
+    }
+    for (size_t n = 0; n < ndims.size(); ++n) {
+      if (ndims[n] > 0) branch.results.push_back(padded(importer, node, branch.results[n], ndims[n]));
     }
     return branch.results.size() == 1 ? branch.results[0] : Expr(relax::TupleNode::make(branch.results));
   });
@@ -176,19 +205,34 @@ void require_choice(Importer& importer, const Node& node, const ir::PrimExpr& co
 
 void choose_at_run_time(Importer& importer, const Node& node, const ir::PrimExpr& known) {
   const Expr condition = known ? scalar_value(known) : condition_of(importer, node);
-  const Branch then = converted_branch(importer, branch_of(node, "then_branch")),
-               otherwise = converted_branch(importer, branch_of(node, "else_branch"));
+  const Graph &first = branch_of(node, "then_branch"), &second = branch_of(node, "else_branch");
+  Branch then = converted_branch(importer, node, first, {}),
+         otherwise = converted_branch(importer, node, second, {});
   if (const auto n = undecided_result(importer, node, then, otherwise); known && n)
     return require_choice(importer, node, known, relax::type_of(then.results[*n]),
                           relax::type_of(otherwise.results[*n]), node.outputs[*n]);
+  std::vector<size_t> ndims;
+  for (size_t n = 0; n < node.outputs.size(); ++n)
+    ndims.push_back(padded_ndim(then.results[n], otherwise.results[n]));
+  if (std::any_of(ndims.begin(), ndims.end(), [](size_t ndim) { return ndim > 0; })) {
+    then = converted_branch(importer, node, first, ndims);
+    otherwise = converted_branch(importer, node, second, ndims);
+  }
   const Expr chosen =
       importer.builder.emit(relax::IfNode::make(condition, Expr(then.body), Expr(otherwise.body)));
-  const bool is_single = node.outputs.size() == 1;
+  const bool is_single = then.results.size() == 1;
+  size_t place = node.outputs.size();  // of the next padded form
   for (size_t n = 0; n < node.outputs.size(); ++n) {
     const std::string& name = node.outputs[n];
+    const size_t of_padded = ndims[n] > 0 ? place++ : 0;
     if (name.empty()) continue;
     const Expr value = is_single ? chosen : field_of(importer, chosen, n);
-    importer.define(name, named_result(importer, name, value, then.results[n], otherwise.results[n]));
+    if (of_padded > 0) {
+      importer.set_padded(value, field_of(importer, chosen, of_padded));
+      importer.define(name, value);
+    } else {
+      importer.define(name, named_result(importer, name, value, then.results[n], otherwise.results[n]));
+    }
   }
 }
 

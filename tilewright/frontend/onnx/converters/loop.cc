@@ -1,6 +1,6 @@
 // Loops.  One of few iterations, whose number is known when the model is imported, is written out; others become
 // R.loop.
-// Source: onnx.ai/onnx/operators (Loop-1, -11, -13 and later, Scan-9 and later, which differ in types only).
+// Source: onnx.ai/onnx/operators (Loop-1, -11, -13 and later, which differ in types only).
 #include <algorithm>
 
 #include "tilewright/frontend/onnx/import/convert.h"
@@ -16,12 +16,6 @@ using Item = Importer::Item;
 /// A loop is written out if that makes at most this many nodes.
 constexpr int64_t kMostNodes = 256;
 constexpr size_t kMostInputs = 4096;  // some of which may be left out
-
-void require_counts(const Graph& body, size_t num_inputs, size_t num_outputs) {
-  if (body.inputs.size() == num_inputs && body.outputs.size() == num_outputs) return;
-  throw UserError("the body has {} and {}, expected {} and {}", count_text(body.inputs.size(), "input"),
-                  count_text(body.outputs.size(), "output"), num_inputs, num_outputs);
-}
 
 // `value` as the body declares its input `input`, a scalar or a list of one number.
 Expr as_declared(Importer& importer, const Node& node, const ValueInfo& input, const Expr& value) {
@@ -154,12 +148,6 @@ void write_out(Importer& importer, const LoopNode& loop) {
   }
 }
 
-void define_results(Importer& importer, const Node& node, const std::vector<Expr>& values) {
-  for (size_t n = 0; n < node.outputs.size(); ++n) {
-    if (!node.outputs[n].empty()) importer.define(node.outputs[n], values[n]);
-  }
-}
-
 void loop(Importer& importer, const Node& node) {
   const LoopNode loop = read_loop(importer, node);
   if (is_written_out(loop)) return write_out(importer, loop);
@@ -181,120 +169,8 @@ void loop(Importer& importer, const Node& node) {
   define_results(importer, node, repeat(importer, node, repetition));
 }
 
-// ---- Scan
-
-/// An attribute with one number for each of `count` inputs or outputs, 0 where it is left out.
-std::vector<int64_t> numbers_of(const Node& node, std::string_view name, size_t count) {
-  std::vector<int64_t> numbers = ints_attr(node, name, {});
-  if (numbers.empty()) numbers.resize(count);
-  if (numbers.size() != count)
-    throw UserError("attribute \"{}\" has {}, expected {}", name, count_text(numbers.size(), "number"),
-                    count);
-  return numbers;
-}
-
-/// The inputs of a Scan that are read slice by slice.
-struct Scanned {
-  std::vector<Expr> values;
-  std::vector<int64_t> axes, directions;
-  ir::PrimExpr extent;  // of all of them
-};
-
-Scanned scanned_inputs(Importer& importer, const Node& node, size_t first) {
-  const size_t count = node.inputs.size() - first;
-  Scanned scanned{{},
-                  numbers_of(node, "scan_input_axes", count),
-                  numbers_of(node, "scan_input_directions", count),
-                  nullptr};
-  for (size_t n = 0; n < count; ++n) {
-    const Expr value = importer.value(node, first + n);
-    const relax::Shape& shape = shape_of(node, value);
-    scanned.axes[n] = checked_axis(scanned.axes[n], shape.size());
-    const ir::PrimExpr& extent = shape[static_cast<size_t>(scanned.axes[n])];
-    if (scanned.extent)
-      importer.require(node, tir::equal(extent, scanned.extent),
-                       "scans {} slices of one input, {} of another", scanned.extent, extent);
-    else
-      scanned.extent = extent;
-    scanned.values.push_back(value);
-  }
-  return scanned;
-}
-
-void define_slices(Importer& importer, const Node& node, const Graph& body, size_t first,
-                   const Scanned& scanned, const Expr& iteration) {
-  for (size_t n = 0; n < scanned.values.size(); ++n) {
-    Expr position = iteration;
-    if (scanned.directions[n]) {
-      const Expr last = importer.bind(node, "relax.shape_to_tensor",
-                                      {relax::shape_expr({tir::operator-(scanned.extent, 1)})});
-      position = importer.bind(node, "relax.subtract", {importer.reshaped(node, last, {}), iteration});
-    }
-    importer.define(
-        body.inputs[first + n].name,
-        importer.bind(node, "relax.take", {scanned.values[n], position}, {{"axis", attr(scanned.axes[n])}}));
-  }
-}
-
-// Moves the first axis of collected values to `axis`, the last slice first if `is_reversed`.
-Expr arranged(Importer& importer, const Node& node, Expr value, int64_t axis, bool is_reversed) {
-  const size_t ndim = shape_of(node, value).size();
-  if (is_reversed) value = importer.bind(node, "relax.flip", {value}, {{"axis", attr(int64_t{0})}});
-  const auto place = checked_axis(axis, ndim);
-  if (place == 0) return value;
-  std::vector<int64_t> axes(ndim);
-  for (size_t n = 0; n < ndim; ++n) axes[n] = static_cast<int64_t>(n);
-  axes.erase(axes.begin());
-  axes.insert(axes.begin() + place, 0);
-  return importer.bind(node, "relax.permute_dims", {value}, {{"axes", attr(axes)}});
-}
-
-void scan(Importer& importer, const Node& node) {
-  const Graph& body = *node.find("body")->graph;
-  const int64_t num_scanned = int_attr(node, "num_scan_inputs", 0);
-  if (num_scanned > static_cast<int64_t>(node.inputs.size()))
-    throw UserError("num_scan_inputs is {}, the node has {}", num_scanned,
-                    count_text(node.inputs.size(), "input"));
-  const size_t num_states = node.inputs.size() - static_cast<size_t>(num_scanned);
-  if (node.outputs.size() < num_states)
-    throw UserError("{} and {}", count_text(num_states, "state"), count_text(node.outputs.size(), "output"));
-  require_counts(body, node.inputs.size(), node.outputs.size());
-  const Scanned scanned = scanned_inputs(importer, node, num_states);
-  Repetition repetition{body, 0, 0, scanned.extent, nullptr, nullptr, {}, {}};
-  repetition.most = scalar_value(relax::as_extent(scanned.extent));
-  for (size_t n = 0; n < num_states; ++n) repetition.initial.push_back(importer.value(node, n));
-  repetition.define_inputs = [&](const Expr& iteration, const Expr&) {
-    define_slices(importer, node, body, num_states, scanned, iteration);
-  };
-  std::vector<Expr> values = repeat(importer, node, repetition);
-  const size_t num_collected = values.size() - num_states;
-  const std::vector<int64_t> axes = numbers_of(node, "scan_output_axes", num_collected),
-                             directions = numbers_of(node, "scan_output_directions", num_collected);
-  for (size_t n = 0; n < num_collected; ++n)
-    values[num_states + n] = arranged(importer, node, values[num_states + n], axes[n], directions[n] != 0);
-  define_results(importer, node, values);
-}
-
-// Scan of opset 8, whose inputs have a batch before the dimension that is scanned.
-void scan_batch(Importer&, const Node&) {
-  throw Unsupported("it scans each element of a batch, as Scan does in opset 8 only")
-      .help("convert the model to a later opset, e.g. onnx.version_converter.convert_version(model, 11)");
-}
-
-constexpr AttributeRule kScanBatch[] = {
-    {"body", Attribute::kGraph, kAnyLeast, kAnyMost, kFirstOpset, kLastOpset, true},
-    {"directions", Attribute::kInts, 0, 1},
-    {"num_scan_inputs", Attribute::kInt, 1, kAnyMost, kFirstOpset, kLastOpset, true}};
 constexpr AttributeRule kBody[] = {
     {"body", Attribute::kGraph, kAnyLeast, kAnyMost, kFirstOpset, kLastOpset, true}};
-constexpr AttributeRule kScan[] = {
-    {"body", Attribute::kGraph, kAnyLeast, kAnyMost, kFirstOpset, kLastOpset, true},
-    {"num_scan_inputs", Attribute::kInt, 1, kAnyMost, kFirstOpset, kLastOpset, true},
-    {"scan_input_axes", Attribute::kInts},
-    {"scan_input_directions", Attribute::kInts, 0, 1},
-    {"scan_output_axes", Attribute::kInts},
-    {"scan_output_directions", Attribute::kInts, 0, 1}};
-
 constexpr ConverterRow kRows[] = {
     {.op = "Loop",
      .convert = loop,
@@ -302,23 +178,6 @@ constexpr ConverterRow kRows[] = {
      .max_inputs = kMostInputs,
      .attributes = kBody,
      .max_outputs = kAnyNumber,
-     .num_computed = kAnyNumber},
-    {.op = "Scan",
-     .convert = scan_batch,
-     .min_inputs = 0,
-     .max_inputs = kMostInputs,
-     .attributes = kScanBatch,
-     .max_outputs = kAnyNumber,
-     .since = 8,
-     .until = 8,
-     .num_computed = kAnyNumber},
-    {.op = "Scan",
-     .convert = scan,
-     .min_inputs = 1,
-     .max_inputs = kAnyNumber,
-     .attributes = kScan,
-     .max_outputs = kAnyNumber,
-     .since = 9,
      .num_computed = kAnyNumber},
 };
 

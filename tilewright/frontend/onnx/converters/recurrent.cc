@@ -321,14 +321,22 @@ constexpr AttributeRule kActivationAlpha = {"activation_alpha", Attribute::kFloa
                         kClip = {"clip", Attribute::kFloat, 0},
                         kDirection = {"direction", Attribute::kString},
                         kHiddenSize = {"hidden_size", Attribute::kInt, 1, kMostExtent},
-                        kLayout = flag("layout", 14);
+                        kLayout = flag("layout", 14),
+                        kSequence = flag("output_sequence", kFirstOpset, 6);  // says no more than outputs do
 constexpr AttributeRule kRnn[] = {kActivationAlpha, kActivationBeta, kActivations, kClip,
-                                  kDirection,       kHiddenSize,     kLayout};
-constexpr AttributeRule kGru[] = {
-    kActivationAlpha, kActivationBeta, kActivations, kClip,
-    kDirection,       kHiddenSize,     kLayout,      flag("linear_before_reset")};
-constexpr AttributeRule kLstm[] = {kActivationAlpha, kActivationBeta, kActivations, kClip,
-                                   kDirection,       kHiddenSize,     kLayout,      flag("input_forget")};
+                                  kDirection,       kHiddenSize,     kLayout,      kSequence};
+constexpr AttributeRule kGru[] = {kActivationAlpha,
+                                  kActivationBeta,
+                                  kActivations,
+                                  kClip,
+                                  kDirection,
+                                  kHiddenSize,
+                                  kLayout,
+                                  kSequence,
+                                  flag("linear_before_reset")};
+constexpr AttributeRule kLstm[] = {kActivationAlpha,    kActivationBeta, kActivations, kClip,
+                                   kDirection,          kHiddenSize,     kLayout,      kSequence,
+                                   flag("input_forget")};
 
 constexpr ConverterRow kRows[] = {
     {"GRU", recurrent<CellKind::kGru>, 3, 6, kGru, 2, kFirstOpset, kLastOpset, 2, 0},

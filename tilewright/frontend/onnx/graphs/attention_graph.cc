@@ -57,6 +57,7 @@ class Attention {
   }
 
   bool fits_fused() const {
+    if (in_.sink || in_.change_scores || in_.change_weights) return false;
     if (in_.has_cache && !constant_extent(queries_)) return false;  // blocks would hold one query of 16
     const DataType precision = in_.precision.is_void() ? sums_ : in_.precision;
     return precision == sums_ && topi::has_attention_blocks(dtype_, queries_, keys_);
@@ -150,12 +151,26 @@ class Attention {
     if (bias_) scores = math_.add(scores, math_.cast(bias_, sums_));
     const DataType precision = in_.precision.is_void() ? sums_ : in_.precision;
     scores = math_.cast(scores, precision);
-    Expr weights = math_.call("relax.nn.softmax", {scores}, {{"axis", attr(int64_t{-1})}});
+    if (in_.change_scores) scores = in_.change_scores(scores);
+    Expr weights = weights_of(scores);
     if (const Expr is_empty = is_empty_row()) weights = math_.where(is_empty, number(0, precision), weights);
+    if (in_.change_weights) weights = in_.change_weights(weights);
     want(WantedScores::kWeights, weights);
     weights = with_shared(math_.cast(weights, dtype_), keys_);
     const Expr result = with_own(math_.matmul(weights, value, dtype_), math_.shape(value)[3]);
     return in_.has_heads_first ? result : swapped_heads(math_, result);
+  }
+  // The softmax of each row, of which a sink takes its share.
+  Expr weights_of(const Expr& scores) const {
+    const auto softmax = [&](const Expr& x) {
+      return math_.call("relax.nn.softmax", {x}, {{"axis", attr(int64_t{-1})}});
+    };
+    if (!in_.sink) return softmax(scores);
+    const ir::PrimExpr one = relax::extent_imm(1);
+    const Expr sink = math_.cast(in_.sink, relax::dtype_of(scores));
+    const Expr of_heads = math_.shape(sink).empty() ? sink : math_.reshaped(sink, {one, heads_, one, one});
+    const Expr column = math_.broadcast(of_heads, {batch_, heads_, queries_, one});
+    return math_.first(softmax(math_.concat({scores, column}, 3)), 3, keys_);
   }
   // Scores with -inf where the causal mask or the window hides keys.
   Expr visible(const Expr& scores) const {

@@ -1,5 +1,7 @@
 // Attention as graph operators, from the inputs that ONNX's operators and those of onnxruntime have in common.
 #pragma once
+#include <functional>
+
 #include "tilewright/frontend/onnx/graphs/node_math.h"
 
 namespace tilewright::frontend::onnx {
@@ -15,6 +17,9 @@ struct AttentionInputs {
   Expr bias;                           // floats that are added to the scores [b, heads, s, t]; may be null
   Expr allowed;                        // bools that broadcast to them: which keys count; may be null
   DataType precision = DataType::void_();  // of the softmax; void: that of sums
+  Expr sink;  // a score for each head that takes its share of the weights, [heads] or []; may be null
+  /// What a model makes of scores before the softmax, and of weights after it; may be empty.
+  std::function<Expr(const Expr&)> change_scores, change_weights;
 
   /// Narrows `allowed`.
   void allow(const NodeMath& math, const Expr& condition) {

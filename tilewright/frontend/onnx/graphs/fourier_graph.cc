@@ -56,7 +56,8 @@ Expr by_table(const NodeMath& math, const Expr& signal, const Factors& factors) 
   return math.matmul(signal, table, dtype);
 }
 
-// The same with a table that is computed when the graph runs.
+// The same with a table that is computed when the graph runs, in float64: the length may be a short one, of which
+// what cancels out is to be 0.
 Expr by_open_table(const NodeMath& math, const Expr& signal, const FourierTransform& how) {
   const DataType dtype = relax::dtype_of(signal);
   const Expr length = math.extent(how.length), n = math.with_axes(math.counted(how.num_given), {1}),
@@ -178,7 +179,8 @@ constexpr int64_t kMostOfWideSums = 32;
 Expr fourier_transform(const NodeMath& math, const Expr& signal, const FourierTransform& how) {
   const auto length = constant_extent(how.length), num_given = constant_extent(how.num_given),
              num_wanted = constant_extent(how.num_wanted);
-  if (!length || !num_given || !num_wanted) return by_open_table(math, signal, how);
+  if (!length || !num_given || !num_wanted)
+    return math.cast(by_open_table(math, math.cast(signal, kFloat64), how), relax::dtype_of(signal));
   if (*length < 1) throw UserError("the length of the transform is {}, expected at least 1", *length);
   const Factors factors{*length,
                         *num_given,

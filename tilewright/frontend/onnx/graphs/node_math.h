@@ -71,6 +71,11 @@ class NodeMath {
     return call(op, {x}, {{"axis", attr(axes)}, {"keepdims", attr(true)}});
   }
 
+  // ---- other operators
+  /// The results of the operator `op` of ai.onnx in its newest form on `inputs`, of which null ones are left out.
+  std::vector<Expr> as_operator(std::string_view op, const std::vector<Expr>& inputs,
+                                std::vector<Attribute> attributes = {}, size_t num_outputs = 1) const;
+
   // ---- inputs and outputs
   Expr input(size_t n) const { return importer_.value(node_, n); }
   /// The same; raises UserError if it is left out.
@@ -93,6 +98,11 @@ class NodeMath {
   Importer& importer_;
   const Node& node_;
 };
+
+/// Attributes of nodes that as_operator makes.
+Attribute int_attribute(std::string name, int64_t value);
+Attribute ints_attribute(std::string name, std::vector<int64_t> values);
+Attribute text_attribute(std::string name, std::string value);
 
 /// The integer that `value` is; nullopt if it is known only at run time.
 std::optional<int64_t> constant_extent(const ir::PrimExpr& value);

@@ -141,6 +141,9 @@ class Importer {
   /// What `value`, a list or optional value of the virtual machine, holds; null for other values (lists.h).
   const Contents* contents(const Expr& value) const;
   void set_contents(const Expr& value, const Contents& contents);
+  /// Says that `value` has another number of dimensions in each branch of an If; `padded` is the same with extents of 1
+  /// in front.  Nodes that broadcast it to as many dimensions take that, others are refused.
+  void set_padded(const Expr& value, const Expr& padded) { padded_[value.get()] = padded; }
   /// True if a node, or a subgraph of one, reads the value called `name` of the graph that is converted.
   bool is_read_by_nodes(const std::string& name) const;
   /// True if graphs with branches were made, which stand in dataflow blocks until they are moved out.
@@ -155,6 +158,8 @@ class Importer {
   Expr with_origin(const Expr& value) const;
   void require_extents(const Node& node, const Expr& value);
   void state(const relax::Requirement& requirement);
+  /// `value`, input `input` of `node`, or its padded form.
+  Expr as_read(const Node& node, size_t input, const Expr& value) const;
   /// The tensor that the node `maker` computes, which made a known value of scope `depth`.
   Expr computed(const Node& maker, const std::string& name, size_t depth);
   /// `value` with long expressions in its extents replaced by names.
@@ -179,6 +184,7 @@ class Importer {
   bool has_branches_ = false;
   std::vector<std::shared_ptr<const Graph>> kept_;
   std::unordered_map<const ir::Object*, std::shared_ptr<const Contents>> contents_;  // by variable
+  std::unordered_map<const ir::Object*, Expr> padded_;                               // by variable
   bool computes_now_ = false;  // all inputs of the current node are constants
   Span origin_;                // of the current node
   int64_t steps_left_ = int64_t{1} << 24;

@@ -35,7 +35,7 @@ void Importer::require_known_shapes(const Node& node) const {
   if (has_graph) return;
   for (const std::string& name : node.outputs) {
     const Expr made = scopes_.value(name);
-    if (!made || !has_unknown_shape(made)) continue;
+    if (!made || !has_unknown_shape(made) || padded_.contains(made.get())) continue;
     std::vector<std::string> inputs;
     for (const std::string& input : node.inputs) {
       if (const Expr found = scopes_.value(input)) inputs.push_back(described(input, found));
@@ -160,10 +160,35 @@ Expr Importer::computed(const Node& maker, const std::string& name, size_t depth
   return value;
 }
 
+Expr Importer::as_read(const Node& node, size_t input, const Expr& value) const {
+  const auto found = padded_.find(value.get());
+  const bool is_result = node.op_type == "output" && node.domain.empty();  // of a graph: of any type
+  if (found == padded_.end() || is_result) return value;
+  if (node.op() == "CastLike" && input == 1) return found->second;
+  constexpr std::string_view kBroadcasting[] = {"Add",  "Div",         "Equal", "Greater", "GreaterOrEqual",
+                                                "Less", "LessOrEqual", "Max",   "Min",     "Mod",
+                                                "Mul",  "Pow",         "Sub",   "Sum",     "Where"};
+  const size_t ndim = relax::known_shape(found->second)->size();
+  const auto has_as_many = [&](const std::string& name) {
+    if (const Known* known = scopes_.known(name)) return known->shape.size() >= ndim;
+    const Expr other = scopes_.value(name);
+    const relax::Shape* shape = other && !padded_.contains(other.get()) ? relax::known_shape(other) : nullptr;
+    return shape && shape->size() >= ndim;
+  };
+  if (std::find(std::begin(kBroadcasting), std::end(kBroadcasting), node.op()) != std::end(kBroadcasting) &&
+      std::any_of(node.inputs.begin(), node.inputs.end(), has_as_many))
+    return found->second;
+  throw Unsupported(
+      "its input \"{}\" has another number of dimensions in each branch; with extents of 1 in front it "
+      "is {}",
+      node.inputs[input], relax::type_text(relax::type_of(found->second)))
+      .help("make both branches return tensors of one dtype and number of dimensions");
+}
+
 Expr Importer::value(const Node& node, size_t input) {
   if (!has_input(node, input)) return nullptr;
   const std::string& name = node.inputs[input];
-  if (const Expr found = scopes_.value(name)) return found;
+  if (const Expr found = scopes_.value(name)) return padded_.empty() ? found : as_read(node, input, found);
   size_t depth = 0;
   const Known* found = scopes_.known(name, &depth);
   if (!found) throw InternalError("value \"{}\" is not there", name);

@@ -7,6 +7,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/build/branch_blocks.h"
 #include "tilewright/relax/build/lift.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {
 namespace {
@@ -58,7 +59,10 @@ class Loop {
   Expr converted() {
     given_.define_inputs(params_[0], params_[1]);
     for (size_t n = 0; n < carried_.size(); ++n) importer_.define(carried_[n].name, params_[2 + n]);
-    importer_.convert_all(given_.body.nodes);
+    if (given_.convert)
+      given_.convert();
+    else
+      importer_.convert_all(given_.body.nodes);
     std::vector<Expr> fields;
     if (given_.first_output == 0) fields.push_back(params_[1]);
     for (const ValueInfo& output : given_.body.outputs) {
@@ -191,6 +195,18 @@ class Loop {
 };
 
 }  // namespace
+
+void require_counts(const Graph& body, size_t num_inputs, size_t num_outputs) {
+  if (body.inputs.size() == num_inputs && body.outputs.size() == num_outputs) return;
+  throw UserError("the body has {} and {}, expected {} and {}", count_text(body.inputs.size(), "input"),
+                  count_text(body.outputs.size(), "output"), num_inputs, num_outputs);
+}
+
+void define_results(Importer& importer, const Node& node, const std::vector<Expr>& values) {
+  for (size_t n = 0; n < node.outputs.size(); ++n) {
+    if (!node.outputs[n].empty()) importer.define(node.outputs[n], values[n]);
+  }
+}
 
 std::vector<Expr> repeat(Importer& importer, const Node& node, const Repetition& repetition) {
   return Loop(importer, node, repetition).run();

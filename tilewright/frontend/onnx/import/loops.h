@@ -15,9 +15,16 @@ struct Repetition {
   std::vector<Expr> initial;  // of the carried values
   /// Defines the other inputs of the body from the number of the iteration and the condition.
   std::function<void(const Expr& iteration, const Expr& condition)> define_inputs;
+  /// Defines its outputs where no nodes do; empty: its nodes are converted.
+  std::function<void()> convert = {};
 };
 
 /// The carried values after the last iteration, then the collected ones, stacked along a new first axis.
 std::vector<Expr> repeat(Importer& importer, const Node& node, const Repetition& repetition);
+
+/// Raises UserError unless `body` has so many inputs and outputs.
+void require_counts(const Graph& body, size_t num_inputs, size_t num_outputs);
+/// Defines the outputs of `node` that are wanted.
+void define_results(Importer& importer, const Node& node, const std::vector<Expr>& values);
 
 }  // namespace tilewright::frontend::onnx

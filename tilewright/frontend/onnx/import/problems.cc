@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tilewright/frontend/onnx/import/convert.h"
+#include "tilewright/frontend/onnx/import/refused.h"
 #include "tilewright/frontend/onnx/import/schema.h"
 
 namespace tilewright::frontend::onnx {
@@ -20,7 +21,10 @@ bool asks_for_values(const std::string& reason) {
 Problems::Problems(const Model& model) : model_(model), used_(used_names(model.graph)) {}
 
 void Problems::check(const Node& node) const {
-  if (!find_converter(node.op())) throw Unsupported("{}", kMissingOperator);
+  if (!find_converter(node.op())) {
+    const RefusedOperator* known = find_refused(node.op());
+    throw Unsupported("{}", known ? known->reason : kMissingOperator);
+  }
   check_opset(model_);
   check_node(node, node.opset, used_);
 }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tilewright/frontend/onnx/import/converter.h"
+#include "tilewright/frontend/onnx/import/refused.h"
 #include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
@@ -193,12 +194,15 @@ void refuse_unsupported(const Graph& graph, const CustomConverters& custom) {
     help += fmt::format(", or say what one is: tilewright.frontend.onnx.register_converter(\"{}\", fn)", op);
     break;
   }
+  if (const RefusedOperator* known = find_refused(missing.begin()->first); known && missing.size() == 1)
+    help = known->help;
   std::vector<std::string> parts;
   for (auto& [op, nodes] : missing) {
     const size_t count = nodes.size();
     if (nodes.size() > 4) nodes.resize(4);
     parts.push_back(fmt::format("{} ({}{})", op, fmt::join(nodes, ", "),
                                 count > 4 ? fmt::format(", ... {} nodes", count) : ""));
+    if (const RefusedOperator* known = find_refused(op)) parts.back() += fmt::format(": {}", known->reason);
   }
   throw Unsupported("the model uses operators that cannot be imported: {}", fmt::join(parts, "; "))
       .help("{}", help);
