@@ -64,7 +64,7 @@ def values_at(model: ModelFile, names: list[str], calls: list[dict]) -> Iterator
     machine = VirtualMachine(compile(model.part(model.nodes, made or model.outputs)))
     read = [each.name for each in machine.inputs]
     for inputs in calls:
-        results = machine["main"](*(np.ascontiguousarray(inputs[name]) for name in read))
+        results = machine["main"](*(np.asarray(inputs[name], order="C") for name in read))
         yield (arrays_of(results, made) if made else {}) | {
             name: inputs[name] for name in names if name in inputs
         }

@@ -63,7 +63,7 @@ class Grouping {
 
   bool fits_after(size_t head, size_t node, size_t size) const {
     return size < max_size_ && is_simple(nodes_[node]) && group_[node] == node &&
-           members_[node].size() == 1 &&
+           members_[node].size() == 1 && (!nodes_[head].is_rows || nodes_[node].narrows_to_bytes) &&
            equal_shapes(*nodes_[head].shape, *nodes_[node].shape) == Answer::kYes;
   }
 
@@ -81,13 +81,6 @@ class Grouping {
     members_[target].push_back(n);
   }
 
-  static bool may_flow_into(const FusionNode& node, const FusionNode& user) {
-    if (user.pattern == FusePattern::kOutFusable) return false;
-    if (user.pattern == FusePattern::kReduction) return user.reads_once;
-    if (user.pattern == FusePattern::kInjective) return true;
-    return equal_shapes(*node.shape, *user.shape) == Answer::kYes;
-  }
-
   const std::vector<FusionNode>& nodes_;
   const size_t max_size_;
   std::vector<size_t> group_;                 // the last node of each one's group
@@ -95,6 +88,14 @@ class Grouping {
 };
 
 }  // namespace
+
+bool may_flow_into(const FusionNode& node, const FusionNode& user) {
+  if (user.pattern == FusePattern::kOutFusable) return false;
+  if (user.is_rows) return node.widens_bytes;
+  if (user.pattern == FusePattern::kReduction) return user.reads_once || node.widens_bytes;
+  if (user.pattern == FusePattern::kInjective) return true;
+  return equal_shapes(*node.shape, *user.shape) == Answer::kYes;
+}
 
 std::vector<size_t> fusion_groups(const std::vector<FusionNode>& nodes, size_t max_size) {
   return Grouping(nodes, max_size).run();
