@@ -31,7 +31,14 @@ class Builder:
         bias = self.constant(self.random.standard_normal(outputs).astype("float32") / 10)
         w = self.weight(outputs, inputs // groups, size, size)
         y = self.add(
-            "Conv", x, w, bias, pads=[size // 2] * 4, kernel_shape=[size, size], group=groups, strides=[stride] * 2
+            "Conv",
+            x,
+            w,
+            bias,
+            pads=[size // 2] * 4,
+            kernel_shape=[size, size],
+            group=groups,
+            strides=[stride] * 2,
         )
         return getattr(self, act)(y) if act else y
 
@@ -110,7 +117,10 @@ def inception(channels=8, extent=14):
     second = net.conv(net.conv(x, channels, channels, 1, act="relu"), channels, 2 * channels, act="relu")
     third = net.add("MaxPool", x, kernel_shape=[3, 3], strides=[1, 1], pads=[1, 1, 1, 1])
     fourth = net.conv(
-        net.add("AveragePool", x, kernel_shape=[3, 3], strides=[1, 1], pads=[1, 1, 1, 1]), channels, channels, 1
+        net.add("AveragePool", x, kernel_shape=[3, 3], strides=[1, 1], pads=[1, 1, 1, 1]),
+        channels,
+        channels,
+        1,
     )
     x = net.add("Concat", first, second, third, fourth, axis=1)
     x = net.conv(x, 5 * channels, channels, 1, act="leaky")
@@ -124,7 +134,13 @@ def yolo(channels=8, extent=8):
     down = net.conv(x, channels, 2 * channels, stride=2, act="silu")
     scales = net.constant(np.array([1, 1, 2, 2], "float32"))
     up = net.add(
-        "Resize", down, "", scales, mode="nearest", nearest_mode="floor", coordinate_transformation_mode="asymmetric"
+        "Resize",
+        down,
+        "",
+        scales,
+        mode="nearest",
+        nearest_mode="floor",
+        coordinate_transformation_mode="asymmetric",
     )
     x = net.add("Concat", up, x, axis=1)
     x = net.conv(x, 3 * channels, 2 * channels, 1, act="silu")
@@ -157,7 +173,9 @@ def transformer(rows=9, width=32, heads=4):
     )
     scores = net.add("Mul", net.add("MatMul", q, k), net.constant(np.float32((width // heads) ** -0.5)))
     y = net.add("MatMul", net.add("Softmax", scores, axis=-1), v)
-    y = net.add("Reshape", net.add("Transpose", y, perm=[0, 2, 1, 3]), net.constant(np.array([1, rows, width])))
+    y = net.add(
+        "Reshape", net.add("Transpose", y, perm=[0, 2, 1, 3]), net.constant(np.array([1, rows, width]))
+    )
     x = net.add("Add", "x", net.matmul(y, width, width))
     y = net.matmul(net.gelu(net.matmul(norm(x), width, 4 * width)), 4 * width, width)
     return net.model([1, rows, width], net.add("Add", x, y))
@@ -179,7 +197,9 @@ def examples(model, count=8, seed=0):
     return [random.standard_normal(shape).astype("float32") for _ in range(count)]
 
 
-def quantized(model, path, *, form="QDQ", activation="QUInt8", weight="QInt8", per_channel=True, symmetric=False):
+def quantized(
+    model, path, *, form="QDQ", activation="QUInt8", weight="QInt8", per_channel=True, symmetric=False
+):
     """What quantize_static of onnxruntime makes of a model, written to `path`; weights of 7 bits, for processors that add products
     of bytes in 16 bits."""
     from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static

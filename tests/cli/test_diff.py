@@ -315,9 +315,7 @@ def test_what_cannot_be_compared_inside(command, branches, tmp_path):
     np.savez(tmp_path / "right.npz", **values)
     done = command("diff", branches, "--reference", "right.npz", "--input", "x.npz")
     assert done.code == 1
-    assert (
-        '  not compared: values inside of If node "either", which right.npz does not have\n' in done.out
-    )
+    assert '  not compared: values inside of If node "either", which right.npz does not have\n' in done.out
     model = models.ModelFile(tmp_path / branches)
     assert subgraphs.graph_that_ran(model, model.nodes[2], {}) is None
     place, inner, inputs = subgraphs.graph_that_ran(model, model.nodes[1], {"a": X})

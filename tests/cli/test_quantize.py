@@ -194,7 +194,9 @@ def test_what_is_refused(network, save_model, tmp_path):
 
 def test_transposed_convolutions(save_model, tmp_path):
     random = np.random.default_rng(2)
-    w, v, b = (random.standard_normal(shape).astype("float32") for shape in ((4, 7, 3, 3), (8, 3, 2, 2), (7,)))
+    w, v, b = (
+        random.standard_normal(shape).astype("float32") for shape in ((4, 7, 3, 3), (8, 3, 2, 2), (7,))
+    )
     nodes = [
         node("ConvTranspose", ["x", "w", "b"], ["a"], name="up", strides=[2, 2]),
         node("Relu", ["x"], ["r"]),
@@ -204,7 +206,9 @@ def test_transposed_convolutions(save_model, tmp_path):
         node("GlobalAveragePool", ["a"], ["h"]),
         node("Concat", ["g", "h"], ["y"], axis=1),
     ]
-    path = save_model(nodes, {"x": (FLOAT, ["n", 4, 5, 7])}, {"y": (FLOAT, ["n", 13, 1, 1])}, {"w": w, "v": v, "b": b})
+    path = save_model(
+        nodes, {"x": (FLOAT, ["n", 4, 5, 7])}, {"y": (FLOAT, ["n", 13, 1, 1])}, {"w": w, "v": v, "b": b}
+    )
     x = random.standard_normal((5, 4, 5, 7)).astype("float32")
     made = models.quantize(tmp_path / path, {"x": x}, tmp_path / "q.onnx")
     assert [layer.node for layer in made.layers] == ["up", "groups"]

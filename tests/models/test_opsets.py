@@ -14,7 +14,9 @@ node = onnx.helper.make_node
 
 
 def model(nodes, opset, shape=(3, 4, 5), constants=None, outputs=("y",)):
-    tensors = [onnx.numpy_helper.from_array(np.asarray(value), name) for name, value in (constants or {}).items()]
+    tensors = [
+        onnx.numpy_helper.from_array(np.asarray(value), name) for name, value in (constants or {}).items()
+    ]
     graph = onnx.helper.make_graph(
         nodes,
         "g",
@@ -80,7 +82,9 @@ def test_the_list_agrees_with_the_definitions(op):
         first = onnx.defs.get_schema(op, opset)
         gone = set(first.attributes) - set(last.attributes) - {"consumed_inputs"}
         assert not gone, (op, opset, gone)
-        assert not [name for name in set(last.attributes) - set(first.attributes) if last.attributes[name].required]
+        assert not [
+            name for name in set(last.attributes) - set(first.attributes) if last.attributes[name].required
+        ]
         for name in set(first.attributes) & set(last.attributes):
             before, after = first.attributes[name].default_value, last.attributes[name].default_value
             assert before.SerializeToString() == after.SerializeToString(), (op, opset, name)
@@ -122,3 +126,13 @@ def test_models_that_cannot_be_raised_have_one_scale():
     theirs = outputs(made.data, x)[0]
     ours = tilewright.VirtualMachine(tilewright.compile(made.data))["main"](x).numpy()
     np.testing.assert_allclose(ours, theirs, atol=0.02)
+
+
+def test_weights_that_a_node_reshapes_are_constants():
+    w = np.random.default_rng(1).standard_normal((5, 7)).astype("float32")
+    nodes = [node("Reshape", ["w", "s"], ["v"]), node("MatMul", ["x", "v"], ["y"], name="product")]
+    constants = {"w": w.reshape(1, 5, 7), "s": np.array([5, -1])}
+    made = models.quantize(model(nodes, 8, constants=constants), {"x": np.ones((6, 4, 5), "float32")})
+    assert [layer.node for layer in made.layers] == ["product"]
+    read = models.ModelFile(made.data)
+    np.testing.assert_allclose(read.constant("product_weight_scale"), np.abs(w).max(axis=0) / 127, rtol=1e-6)

@@ -164,7 +164,9 @@ def _inside(search: _Search, node: Node, reference: str) -> Difference | str:
         return f"not compared: values inside of {node.shown}, which {reference} does not have"
     ran = graph_that_ran(search.model, node, search.right)
     if ran is None:
-        return f"not compared: values inside of {node.shown}, whose inputs are not all tensors of the reference"
+        return (
+            f"not compared: values inside of {node.shown}, whose inputs are not all tensors of the reference"
+        )
     place, model, inputs = ran
     found = diff(model, inputs, reference, rtol=search.rtol, atol=search.atol)
     if found is None:

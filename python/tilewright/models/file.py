@@ -103,12 +103,16 @@ class ModelFile:
         return list(self._tensors)
 
     def constant(self, name: str) -> np.ndarray | None:
-        """The elements of an initializer, or of a node Constant; None for other values."""
+        """The elements of an initializer, or of a node Constant, also reshaped; None for other values."""
         if name in self._tensors:
             return array_of(self._tensors[name], self.folder)
-        for node in self.nodes:
-            if name in node.outputs and node.op == "Constant" and "value" in node.attributes():
-                return array_of(Message(node.attributes()["value"].bytes(5)), self.folder)
+        node = self.maker(name)
+        if node is not None and node.op == "Constant" and "value" in node.attributes():
+            return array_of(Message(node.attributes()["value"].bytes(5)), self.folder)
+        if node is not None and node.op == "Reshape" and len(node.inputs) == 2:
+            array, shape = self.constant(node.inputs[0]), self.constant(node.inputs[1])
+            if array is not None and shape is not None and (shape != 0).all():
+                return array.reshape(shape.tolist())
         return None
 
     def input_type(self, name: str) -> tuple:
@@ -191,7 +195,9 @@ class ModelFile:
         read = set(self.outputs).union(*(node.reads() for node in nodes))
         graph = Message()
         graph.fields = [
-            field for field in self._graph.fields if field[0] not in (_NODE, _INITIALIZER, _INPUT, _VALUE_INFO)
+            field
+            for field in self._graph.fields
+            if field[0] not in (_NODE, _INITIALIZER, _INPUT, _VALUE_INFO)
         ]
         for info in self._infos.values():
             graph.add(_INPUT, info)

@@ -80,7 +80,9 @@ def raised(model: ModelFile) -> ModelFile | str:
     nodes: list[Node] = []
     constants: dict[str, np.ndarray] = {}
     for node in model.nodes:
-        blocked = next((each for each in [node, *nodes_inside(node)] if not _is_same(each, model.opset)), None)
+        blocked = next(
+            (each for each in [node, *nodes_inside(node)] if not _is_same(each, model.opset)), None
+        )
         if blocked is None or "::" in node.op:
             nodes.append(node)
         elif blocked is node and node.op in _CHANGES:

@@ -28,7 +28,9 @@ def not_compared(model: ModelFile) -> str:
     """Which nodes have values that are no values of the main graph: "3 nodes inside of If node "a""; "" if there are none."""
     counts = {node.shown: len(nodes_inside(node)) for node in model.nodes}
     texts = [
-        f"{count} node{'s' if count > 1 else ''} inside of {shown}" for shown, count in counts.items() if count
+        f"{count} node{'s' if count > 1 else ''} inside of {shown}"
+        for shown, count in counts.items()
+        if count
     ]
     return ", ".join(texts)
 

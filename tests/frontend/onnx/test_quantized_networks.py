@@ -8,7 +8,7 @@ import pytest
 
 import tilewright
 
-pytest.importorskip("onnx")
+onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 from quantized_networks import NETWORKS, examples, quantized  # noqa: E402
 
@@ -48,7 +48,45 @@ def float_buffers(executable):
     script = executable.legalized.script()
     main = script[script.index("def main(") :]
     main = main[: main.index("return ")]
-    results = re.findall(r"(\w+) = R.call_tir\(.*out_sinfo=R.Tensor\(\(([^)]*)\), dtype=\"float32\"\)", main)
-    results = results or re.findall(r"(\w+) = R.call_tir\(.*R.Tensor\(\(([^)]*)\), \"float32\"\)\)", main)
-    given = set(re.findall(r"R.output\(([^)]*)\)", main)[-1].split(", "))
-    return [f"{name}[{shape}]" for name, shape in results if name not in given]
+    results = dict(re.findall(r"(\w+): R\.Tensor\(\((.*?)\), dtype=\"float32\"\) = R\.call_tir\(", main))
+    names = dict(re.findall(r"(\w+): R\.Tensor\(.*\) = (?:R\.reshape\()?(\w+)(?:,|$)", main, re.MULTILINE))
+    given = re.findall(r"R\.output\((.*?)\)", main)[-1].split(", ")
+    while given:
+        results.pop(given[0], None)
+        given = [*given[1:], *filter(None, [names.get(given[0])])]
+    return results
+
+
+def last_step(path):
+    """The scale of what the network gives."""
+    model = onnx.load(path)
+    node = [each for each in model.graph.node if each.op_type == "DequantizeLinear"][-1]
+    scale = next(each for each in model.graph.initializer if each.name == node.input[1])
+    return float(onnx.numpy_helper.to_array(scale))
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: "-".join(map(str, kind)))
+def test_bytes_between_layers(name, kind, tmp_path):
+    form, activation, weight, per_channel, symmetric = kind
+    model = NETWORKS[name]()
+    path = quantized(
+        model, tmp_path / "q.onnx", form=form, activation=activation, weight=weight,
+        per_channel=per_channel, symmetric=symmetric,
+    )  # fmt: skip
+    executable = compiled(path)
+    assert len(float_buffers(executable)) <= FLOATS[name], float_buffers(executable)
+    step = last_step(path)
+    unfused = compiled(path, disabled_pass=["quantize_before_moves"], config={"fuse_ops.max_size": 1})
+    for x in examples(model, 3, 7):
+        found = call(executable, x)
+        np.testing.assert_array_equal(found, call(unfused, x))
+        assert np.abs(found - onnxruntime_of(path, x)).max() < 1.01 * step
+
+
+def test_machines_without_such_products_give_the_same(tmp_path):
+    model = NETWORKS["resnet"]()
+    path = quantized(model, tmp_path / "q.onnx")
+    for x in examples(model, 3, 7):
+        floats = call(compiled(path, ""), x)
+        assert np.abs(floats - onnxruntime_of(path, x)).max() < 1.01 * last_step(path)

@@ -217,7 +217,9 @@ MOVES = {
 @pytest.mark.parametrize("kind", MOVES)
 def test_bytes_are_moved(kind, activations):
     q = numbers(2, 8, 6, 5, dtype="uint8")
-    module = program('q: R.Tensor((2, 8, 6, 5), "uint8")', MOVED.format(body=MOVES[kind].replace("\n", "\n    ")))
+    module = program(
+        'q: R.Tensor((2, 8, 6, 5), "uint8")', MOVED.format(body=MOVES[kind].replace("\n", "\n    "))
+    )
     changed = products(module, activations=activations)
     if kind != "relu":  # which is no move by itself
         assert not {"R.dequantize", "R.quantize"} & set(operators(changed)) or activations == "int8"

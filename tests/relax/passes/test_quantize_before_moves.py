@@ -71,7 +71,9 @@ def test_moves_bytes(kind):
 
 
 def test_open_extents():
-    text = PROGRAM.format(shape='("n", 5, 7)', body=f"m = R.permute_dims(x, axes=[2, 1, 0])\n            {QUANTIZE}")
+    text = PROGRAM.format(
+        shape='("n", 5, 7)', body=f"m = R.permute_dims(x, axes=[2, 1, 0])\n            {QUANTIZE}"
+    )
     module = parse(text.replace("with R.dataflow", "n = T.int64()\n        with R.dataflow"))
     changed = moved(module)
     assert operators(changed) == ["R.quantize", "R.permute_dims"]
@@ -109,7 +111,9 @@ def test_leaves_a_move_with_another_use():
 
 def test_leaves_scales_by_channel():
     module = program("m = R.permute_dims(x, axes=[0, 2, 3, 1])")
-    script = module.script().replace("R.const(0.04, \"float32\")", "R.const([0.5, 0.25, 0.5, 0.125], \"float32\")")
+    script = module.script().replace(
+        'R.const(0.04, "float32")', 'R.const([0.5, 0.25, 0.5, 0.125], "float32")'
+    )
     by_channel = parse(script)
     assert transform.quantize_before_moves()(by_channel) is by_channel
 

@@ -31,14 +31,29 @@ class Grouping {
 
  private:
   void take_epilogue(size_t head) {
+    size_t before = group_[head];
     for (;;) {
       const std::vector<size_t> next = up_to_post_dominator(head);
-      if (next.empty()) return;
+      if (next.empty()) return leave_widening(before, group_[head]);
+      before = group_[head];
       std::vector<size_t> members = members_[group_[head]];
       members.insert(members.end(), next.begin(), next.end());
       for (size_t member : members) group_[member] = next.back();
       members_[next.back()] = std::move(members);
     }
+  }
+
+  // Takes `last`, which was added to the group that ended with `before`, out of it, if it widens bytes and all that read
+  // it can do so: bytes are stored then.
+  void leave_widening(size_t before, size_t last) {
+    const FusionNode& node = nodes_[last];
+    const auto takes_in = [&](size_t user) { return may_flow_into(node, nodes_[user]); };
+    if (members_[last].size() != members_[before].size() + 1 || !node.widens_bytes || node.escapes ||
+        node.users.empty() || !std::all_of(node.users.begin(), node.users.end(), takes_in))
+      return;
+    for (size_t member : members_[before]) group_[member] = before;
+    group_[last] = last;
+    members_[last] = {last};
   }
 
   // The nodes from the group of `head` (exclusive) to its nearest post-dominator (inclusive); empty if one of

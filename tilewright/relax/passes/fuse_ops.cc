@@ -134,7 +134,8 @@ class Nodes {
 // `block` with what widens bytes computed in each program that reads it, if all of them can take it in: the tensor of
 // wider elements is then nowhere.
 BindingBlock with_own_widening(const DataflowBlock& block, const Nodes& graph) {
-  std::vector<std::vector<Binding>> copies(block->bindings.size());  // of binding n, for users after the first
+  std::vector<std::vector<Binding>> copies(
+      block->bindings.size());  // of binding n, for users after the first
   std::vector<Substitution> renamed(block->bindings.size());
   bool is_changed = false;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {

@@ -58,6 +58,7 @@ class Rewriting {
     quantized_.clear();  // variables that are not visible in other blocks
     pieces_.clear();
     twins_.clear();
+    names_.clear();
     follows_product_.clear();
     for (const Binding& binding : block->bindings) {
       const auto* bound = binding.as<VarBindingNode>();
@@ -91,7 +92,8 @@ class Rewriting {
     const std::optional<Quantized> parameters = parameters_of(call, dtype);
     if (!parameters || dtype_of(Expr(call)) != kFloat32) return nullptr;
     Quantized x = *parameters;
-    x.values = call->args[0];
+    const auto other = names_.find(call->args[0].get());
+    x.values = other == names_.end() ? call->args[0] : other->second;
     if (auto found = twins_.find(call->args[0].get()); found != twins_.end() && x.is_scalar()) {
       x.values = found->second;
       x.dtype = activations_;
@@ -114,11 +116,14 @@ class Rewriting {
       const Quantized& x = source->second;
       if (x.scales == parameters->scales && x.zero[0] + offset(x.dtype) == moved) {
         if (x.dtype == activations_) twins_[var.get()] = x.values;
-        return x.dtype == dtype ? x.values : Expr();
+        if (x.dtype != dtype) return nullptr;
+        names_[var.get()] = x.values;
+        return x.values;
       }
     }
     if (dtype == activations_)
-      return follows_product_.count(call->args[0].get()) ? quantized(call, parameters->zero[0], dtype) : Expr();
+      return follows_product_.count(call->args[0].get()) ? quantized(call, parameters->zero[0], dtype)
+                                                         : Expr();
     twins_[var.get()] = define(quantized(call, moved, activations_), var->name_hint);
     return nullptr;
   }
@@ -236,7 +241,8 @@ class Rewriting {
       sums = call_op("relax.subtract", {sums, call_op("relax.multiply", {windows, zero})});
     }
     const Expr scale = along_channel(
-        call_op("relax.multiply", {reshaped(x.scale, {1}), reshaped(w.scale, {static_cast<int64_t>(num_scales)})}),
+        call_op("relax.multiply",
+                {reshaped(x.scale, {1}), reshaped(w.scale, {static_cast<int64_t>(num_scales)})}),
         product, num_scales);
     return call_op("relax.multiply", {astype(sums, kFloat32), scale}, {}, call->span);
   }
@@ -278,7 +284,8 @@ class Rewriting {
   std::vector<Binding> bindings_;
   std::unordered_map<const Object*, Quantized> quantized_;
   std::unordered_map<const Object*, Quantized> pieces_;  // tuples of tensors, all with these parameters
-  std::unordered_map<const Object*, Expr> twins_;  // values of other dtypes, stored as `activations`
+  std::unordered_map<const Object*, Expr> twins_;        // values of other dtypes, stored as `activations`
+  std::unordered_map<const Object*, Expr> names_;        // variables that are other names of bytes
   std::unordered_set<const Object*> follows_product_;
 };
 

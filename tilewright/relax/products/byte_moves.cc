@@ -8,12 +8,23 @@
 namespace tilewright::relax {
 namespace {
 
-constexpr std::string_view kMoves[] = {
-    "relax.broadcast_to", "relax.concat",       "relax.flip",   "relax.gather_elements", "relax.gather_nd",
-    "relax.nn.pixel_shuffle", "relax.permute_dims", "relax.repeat", "relax.reverse_sequence", "relax.stack",
-    "relax.strided_slice", "relax.take",        "relax.tile"};
-constexpr std::string_view kResizes[] = {"relax.image.resize", "relax.image.resize2d", "relax.image.resize3d"};
-constexpr std::string_view kMaxPools[] = {"relax.nn.max_pool1d", "relax.nn.max_pool2d", "relax.nn.max_pool3d"};
+constexpr std::string_view kMoves[] = {"relax.broadcast_to",
+                                       "relax.concat",
+                                       "relax.flip",
+                                       "relax.gather_elements",
+                                       "relax.gather_nd",
+                                       "relax.nn.pixel_shuffle",
+                                       "relax.permute_dims",
+                                       "relax.repeat",
+                                       "relax.reverse_sequence",
+                                       "relax.stack",
+                                       "relax.strided_slice",
+                                       "relax.take",
+                                       "relax.tile"};
+constexpr std::string_view kResizes[] = {"relax.image.resize", "relax.image.resize2d",
+                                         "relax.image.resize3d"};
+constexpr std::string_view kMaxPools[] = {"relax.nn.max_pool1d", "relax.nn.max_pool2d",
+                                          "relax.nn.max_pool3d"};
 
 template <size_t kCount>
 bool is_one_of(const std::string_view (&names)[kCount], std::string_view name) {
@@ -27,7 +38,8 @@ bool is_zero(const ObjectRef& value) {
 }
 
 bool pads_with_zeros_or_own(const CallNode* call) {
-  return call->attrs.get_string("pad_mode", "constant") != "constant" || is_zero(call->attrs.get("pad_value"));
+  return call->attrs.get_string("pad_mode", "constant") != "constant" ||
+         is_zero(call->attrs.get("pad_value"));
 }
 
 // Interpolation computes; a place outside of what is cropped has a value of its own.
