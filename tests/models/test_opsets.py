@@ -54,7 +54,7 @@ CHANGED = {
 @pytest.mark.parametrize("kind", CHANGED)
 def test_computes_the_same(kind):
     opset, nodes = CHANGED[kind]
-    names = [name for name in nodes[-1].output]
+    names = list(nodes[-1].output)
     data = model(nodes, opset, outputs=names)
     made = opsets.raised(models.ModelFile(data))
     assert (made.opset, made.outputs) == (13, names)
@@ -110,7 +110,8 @@ def test_models_that_cannot_be_raised_have_one_scale():
     with pytest.raises(tilewright.Unsupported) as error:
         models.quantize(old, {"x": np.ones((3, 4, 5), "float32")})
     assert str(error.value) == (
-        'the model has opset 9, quantized layers need 10, and Upsample node "up" has another meaning there\n'
+        'the model has opset 9, quantized layers need 10, and Upsample node "up"'
+        " has another meaning there\n"
         "help: export it with a later opset, or convert it by onnx.version_converter"
     )
     nodes[1] = node("Resize", ["c", "s"], ["y"], name="up")
