@@ -9,7 +9,7 @@ import pytest
 
 import tilewright
 from tilewright import models
-from tilewright.models.calibrate import threshold
+from tilewright.models.calibrate import ranges, threshold
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -314,3 +314,14 @@ def test_ranges_are_cut_where_that_loses_least():
     few[-1] = 1
     assert 0.1 < threshold(few, 128) < 0.5
     assert threshold(np.zeros(2048), 128) == 1
+
+
+def test_zeros_cut_no_range(save_model, tmp_path):
+    """They are represented exactly: how many a relu makes says nothing about what clipping loses."""
+    path = save_model([node("Relu", ["x"], ["y"])], {"x": (FLOAT, ["n", 127])}, {"y": (FLOAT, None)})
+    model = models.ModelFile(tmp_path / path)
+    x = np.random.default_rng(5).standard_normal((32, 127)).astype("float32")
+    found = [
+        ranges(model, ["y"], [{"x": each}], "entropy")["y"] for each in (x, np.concatenate([x, -np.abs(x)]))
+    ]
+    assert found[0] == found[1] and 0.3 * x.max() < found[0][1] <= x.max()

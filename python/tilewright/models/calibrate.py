@@ -89,7 +89,8 @@ def ranges(model: ModelFile, names: list[str], calls: list[dict], method: str) -
     for values in values_at(model, names, calls):
         for name, array in values.items():
             most = max(map(abs, found[name])) or 1.0
-            counts[name] += np.histogram(np.abs(array), _BINS, (0, most))[0]
+            # zeros, of which relu makes many, are represented exactly whatever is cut
+            counts[name] += np.histogram(np.abs(array[array != 0]), _BINS, (0, most))[0]
     return {name: _clipped(found[name], counts[name]) for name in names}
 
 
