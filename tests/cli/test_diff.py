@@ -8,7 +8,7 @@ import pytest
 
 import tilewright
 from tilewright import models
-from tilewright.models import differences, runs
+from tilewright.models import differences, runs, subgraphs
 from tilewright.models.numbers import distance, range_text
 
 onnx = pytest.importorskip("onnx")
@@ -233,3 +233,91 @@ def test_ranges():
         range_text(np.array([[1, -np.inf, np.nan]], "float32")) == "float32[1, 3] from 1 to 1, 1 NaN, 1 Inf"
     )
     assert range_text(np.zeros((0, 3), "int8")) == "int8[0, 3]"
+
+
+@pytest.fixture
+def branches(save_model, tmp_path):
+    """y = a Loop over three iterations of an If of x + 1, and what is made of it; x.npz has its input."""
+    node, graph, value = onnx.helper.make_node, onnx.helper.make_graph, onnx.helper.make_tensor_value_info
+    kinds = {"bool": onnx.TensorProto.BOOL, "int": onnx.TensorProto.INT64}
+    then = graph([node("Exp", ["a"], ["t0"], name="power"), node("Mul", ["t0", "k"], ["t"], name="scaled")],
+                 "then", [], [value("t", FLOAT, None)])  # fmt: skip
+    other = graph([node("Neg", ["a"], ["e"], name="less")], "else", [], [value("e", FLOAT, None)])
+    body = graph(
+        [
+            node("Identity", ["go"], ["on"]),
+            node("Tanh", ["v"], ["v1"], name="bounded"),
+            node("Mul", ["v1", "b"], ["v2"], name="product"),
+        ],
+        "body",
+        [value("i", kinds["int"], []), value("go", kinds["bool"], []), value("v", FLOAT, [5, 7])],
+        [value("on", kinds["bool"], []), value("v2", FLOAT, [5, 7])],
+    )
+    nodes = [
+        node("Add", ["x", "one"], ["a"], name="more"),
+        node("If", ["yes"], ["b"], name="either", then_branch=then, else_branch=other),
+        node("Loop", ["three", "", "a"], ["y"], name="again", body=body),
+    ]
+    constants = {"one": np.float32(1), "k": np.float32(0.5), "yes": np.array(True), "three": np.int64(3)}
+    constants = {name: np.asarray(array) for name, array in constants.items()}
+    np.savez(tmp_path / "x.npz", x=X)
+    return save_model(nodes, {"x": (FLOAT, [5, 7])}, {"y": (FLOAT, [5, 7])}, constants)
+
+
+LEFT = '3 nodes inside of If node "either", 3 nodes inside of Loop node "again"'
+
+
+def test_says_what_is_inside_of_nodes(command, branches):
+    done = command("diff", branches, "--reference", "onnxruntime", "--input", "x.npz")
+    assert (done.code, done.out) == (
+        0, f"3 values of 3 nodes agree with onnxruntime\nnot compared one by one: {LEFT}\n",
+    )  # fmt: skip
+    done = command("diff", branches, "--input", "x.npz", "--watch", "nan")
+    assert (done.code, done.out) == (0, f"no NaN in 3 values of 3 nodes\nnot looked at: {LEFT}\n")
+    done = command("diff", branches, "--input", "x.npz", "--dump", "scaled")
+    assert (done.code, done.err) == (
+        2,
+        'error: --dump: "scaled" is inside of If node "either"\n'
+        "help: only values of the main graph can be written; --reference compares what such a node ran first\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("op", "place", "value"),
+    [
+        ("Mul", 'then_branch of If node "either": Mul node "scaled"', "t"),
+        ("Tanh", 'body, first iteration of Loop node "again": Tanh node "bounded"', "v1"),
+    ],
+)
+def test_the_first_operator_inside_that_differs(branches, tmp_path, monkeypatch, op, place, value):
+    """Ours computes `op` wrong: what it makes is off by one wherever it is an output, or what a node with graphs makes."""
+    right = runs.run_tilewright
+
+    def wrong(data, inputs, names):
+        model = models.ModelFile(data)
+        found = right(data, inputs, names)
+        for each in model.nodes:
+            inside = [name for inner in subgraphs.nodes_inside(each) for name in [inner.op]]
+            for name in each.outputs:
+                if name in found and found[name].dtype == np.float32 and (each.op == op or op in inside[-2:]):
+                    found[name] = found[name] + np.float32(1)
+        return found
+
+    monkeypatch.setattr(differences, "run_tilewright", wrong)
+    found = models.diff(tmp_path / branches, {"x": X}, "onnxruntime")
+    assert isinstance(found.inside, models.Difference)
+    assert (found.inside.node, found.inside.value) == (place, value)
+    assert f"\n  {place}: {value}: max abs 1" in str(found)
+
+
+def test_what_cannot_be_compared_inside(command, branches, tmp_path):
+    values = {"a": X + 1, "b": np.exp(X + 1), "y": X}
+    np.savez(tmp_path / "right.npz", **values)
+    done = command("diff", branches, "--reference", "right.npz", "--input", "x.npz")
+    assert done.code == 1
+    assert '  not compared: values inside of If node "either", which right.npz does not have\n' in done.out
+    model = models.ModelFile(tmp_path / branches)
+    assert subgraphs.graph_that_ran(model, model.nodes[2], {}) is None
+    place, inner, inputs = subgraphs.graph_that_ran(model, model.nodes[1], {"a": X})
+    assert (place, inner.inputs, inner.outputs) == ('then_branch of If node "either"', ["a"], ["t"])
+    assert list(inputs) == ["a"]

@@ -65,14 +65,14 @@ TEST(Pipeline, EachPassHasItsLevel) {
                           "dead_code_elimination", "dead_code_elimination"));
   EXPECT_THAT(
       passes_at(2),
-      ElementsAre("resolve_extern_funcs", "lambda_lift", "require_extents", "to_dataflow", "integer_products",
-                  "fuse_dequantize_matmul", "fold_constant", "remove_identities", "fold_batch_norm",
-                  "dead_code_elimination", "fold_constant", "split_transposed_convs", "convert_layout",
-                  "fold_constant", "remove_identities", "dead_code_elimination", "split_transposed_convs",
-                  "quantize_weights", "fuse_dequantize_matmul", "fuse_attention", "precision",
-                  "sink_reshapes", "remove_identities", "eliminate_common_subexpr", "winograd",
-                  "legalize_ops", "dead_code_elimination", "fuse_ops", "fuse_tir", "alias_slices",
-                  "dead_code_elimination"));
+      ElementsAre("resolve_extern_funcs", "lambda_lift", "require_extents", "to_dataflow",
+                  "quantize_before_moves", "integer_products", "fuse_dequantize_matmul", "fold_constant",
+                  "remove_identities", "fold_batch_norm", "dead_code_elimination", "fold_constant",
+                  "split_transposed_convs", "convert_layout", "fold_constant", "remove_identities",
+                  "dead_code_elimination", "split_transposed_convs", "quantize_weights",
+                  "fuse_dequantize_matmul", "fuse_attention", "precision", "sink_reshapes",
+                  "remove_identities", "eliminate_common_subexpr", "winograd", "legalize_ops",
+                  "dead_code_elimination", "fuse_ops", "fuse_tir", "alias_slices", "dead_code_elimination"));
   EXPECT_EQ(passes_at(3), passes_at(2));
 }
 

@@ -82,6 +82,21 @@ TEST(Dots, WeightsAreStoredInGroups) {
   }
 }
 
+// As a first convolution has it, of 3 channels and one of zeros.
+TEST(Dots, OneGroupOfTermsIsAlreadyStoredSo) {
+  const std::string text = R"(
+    @T.prim_func
+    def main(A: T.Buffer((31, 4), "uint8"), B: T.Buffer((2, 16, 4), "int8"), C: T.Buffer((31, 32), "int32")):
+        for i, j, k in T.grid(31, 32, 4):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.int32(0)
+                C[vi, vj] = C[vi, vj] + T.Cast("int32", A[vi, vk]) * T.Cast("int32", B[vj // 16, vj % 16, vk])
+)";
+  EXPECT_TRUE(has_dots(trace_of(text)));
+}
+
 TEST(Dots, IntrinsicsByName) {
   for (const char* name : {"dot_16x4_uint8_int8_int32", "dot_4x2_bfloat16_bfloat16_float32_columns_first"}) {
     const std::optional<TensorIntrin> found = dot_intrinsic(name);

@@ -83,6 +83,7 @@ Pipeline default_pipeline() {
       {&find_pass("lambda_lift"), {}},             // 0  local functions become functions of the module
       {&find_pass("require_extents"), {}},         // 0  states the requirements of the user's operators
       {&find_pass("to_dataflow"), {}},             // 1  the passes below work on dataflow blocks
+      {&find_pass("quantize_before_moves"), {}},   // 2  bytes that products read are made early
       {&find_pass("integer_products"), {}},        // 2  before weights are folded to floats
       {&find_pass("fuse_dequantize_matmul"), {}},  // 2  before weights are folded to floats
       {&find_pass("fold_constant"), {}},      // 1  weights that are permuted or converted become constants

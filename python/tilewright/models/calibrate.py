@@ -64,7 +64,7 @@ def values_at(model: ModelFile, names: list[str], calls: list[dict]) -> Iterator
     machine = VirtualMachine(compile(model.part(model.nodes, made or model.outputs)))
     read = [each.name for each in machine.inputs]
     for inputs in calls:
-        results = machine["main"](*(np.ascontiguousarray(inputs[name]) for name in read))
+        results = machine["main"](*(np.asarray(inputs[name], order="C") for name in read))
         yield (arrays_of(results, made) if made else {}) | {
             name: inputs[name] for name in names if name in inputs
         }
@@ -89,7 +89,8 @@ def ranges(model: ModelFile, names: list[str], calls: list[dict], method: str) -
     for values in values_at(model, names, calls):
         for name, array in values.items():
             most = max(map(abs, found[name])) or 1.0
-            counts[name] += np.histogram(np.abs(array), _BINS, (0, most))[0]
+            # zeros, of which relu makes many, are represented exactly whatever is cut
+            counts[name] += np.histogram(np.abs(array[array != 0]), _BINS, (0, most))[0]
     return {name: _clipped(found[name], counts[name]) for name in names}
 
 

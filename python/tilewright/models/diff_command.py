@@ -10,6 +10,7 @@ from .file import ModelFile
 from .numbers import range_text
 from .program import dims_of, run_program, threads_set
 from .runs import Reference, comparable, inputs_for, random_inputs, read_arrays, run_tilewright
+from .subgraphs import nodes_inside, not_compared
 
 
 def _inputs(model: ModelFile, asked: SimpleNamespace) -> dict:
@@ -30,6 +31,12 @@ def _values_of(model: ModelFile, name: str) -> list[str]:
             return [each for each in node.outputs if each]
     if name in model.values():
         return [name]
+    for node in model.nodes:
+        if any(name == each.name or name in each.outputs for each in nodes_inside(node)):
+            raise UserError(
+                f'--dump: "{name}" is inside of {node.shown}\n'
+                "help: only values of the main graph can be written; --reference compares what such a node ran first"
+            )
     known = [*filter(None, (node.name for node in model.nodes)), *model.values()]
     near = difflib.get_close_matches(name, known, 1)
     help_text = (
@@ -55,6 +62,13 @@ def _dump(model: ModelFile, inputs: dict, asked: SimpleNamespace) -> None:
     print(f"wrote {asked.output}")
 
 
+def _say_what_is_left(model: ModelFile, what: str) -> None:
+    """Values inside of branches and bodies are no values of the main graph."""
+    left = not_compared(model)
+    if left:
+        print(f"not {what}: {left}")
+
+
 def _watch(model: ModelFile, inputs: dict, kinds: str) -> int:
     names = comparable(model)
     found = run_tilewright(model.part(model.nodes, names), inputs, names)
@@ -63,6 +77,7 @@ def _watch(model: ModelFile, inputs: dict, kinds: str) -> int:
         print(
             f"no {'NaN' if kinds == 'nan' else 'NaN or Inf'} in {len(found)} values of {len(model.nodes)} nodes"
         )
+        _say_what_is_left(model, "looked at")
         return 0
     node, name = strange
     print(f"{node.shown}: {name}: {range_text(found[name])}")
@@ -89,6 +104,7 @@ def _run(asked: SimpleNamespace) -> int:
         )
     if found is None:
         print(f"{len(comparable(model))} values of {len(model.nodes)} nodes agree with {reference}")
+        _say_what_is_left(model, "compared one by one")
         return 0
     print(found)
     print(f"wrote {found.folder}/model.onnx, inputs.npz and expected.npz; again:")

@@ -9,6 +9,7 @@ from ..errors import UserError
 from .file import ModelFile, Node
 from .numbers import Distance, distance, is_float, range_text
 from .runs import Reference, comparable, run_tilewright
+from .subgraphs import graph_that_ran, graphs_of
 
 
 @dataclasses.dataclass
@@ -22,6 +23,7 @@ class Difference:
     is_fused  the values agree while each is an output of the model: kernels that join nodes differ
     chain     the names of the nodes of the reproducer, in order
     folder    where the reproducer is; "" if none was asked for
+    inside    for If, Loop and Scan: what differs first in the graph that ran, which says where; or why that is not known
     """
 
     node: str
@@ -31,6 +33,7 @@ class Difference:
     is_fused: bool
     chain: list[str]
     folder: str = ""
+    inside: "Difference | str" = ""
 
     def __str__(self) -> str:
         lines = [f"{self.node}: {self.value}: {self.distance}"]
@@ -38,6 +41,8 @@ class Difference:
         if self.is_fused:
             lines.append("  the values agree where each is an output of the model: fused kernels differ")
         lines.append(f"  smallest part that differs: {', '.join(self.chain)}")
+        if self.inside:
+            lines += [f"  {line}" for line in str(self.inside).splitlines()]
         return "\n".join(lines)
 
 
@@ -148,7 +153,27 @@ def diff(
     if folder:
         made.folder = folder
         write_reproducer(search, chain, value, Path(folder))
+    if graphs_of(node):
+        made.inside = _inside(search, node, reference)
     return made
+
+
+def _inside(search: _Search, node: Node, reference: str) -> Difference | str:
+    """The first difference inside of a node with graphs, or why there is none to name."""
+    if reference.endswith(".npz"):
+        return f"not compared: values inside of {node.shown}, which {reference} does not have"
+    ran = graph_that_ran(search.model, node, search.right)
+    if ran is None:
+        return (
+            f"not compared: values inside of {node.shown}, whose inputs are not all tensors of the reference"
+        )
+    place, model, inputs = ran
+    found = diff(model, inputs, reference, rtol=search.rtol, atol=search.atol)
+    if found is None:
+        rest = "; later iterations were not compared" if node.op != "If" else ""
+        return f"{place}: {len(comparable(model))} values agree where it runs by itself{rest}"
+    found.node = f"{place}: {found.node}"
+    return found
 
 
 def _inputs_of(search: _Search, node: Node) -> dict:

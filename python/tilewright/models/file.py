@@ -9,7 +9,8 @@ from ..errors import UserError
 from .fields import Message
 from .tensors import array_of, dtype_of, tensor_of, value_info
 
-_GRAPH, _OPSETS = 7, 8
+_IR_VERSION, _GRAPH, _OPSETS = 1, 7, 8
+_LEAST_IR_VERSION = 4
 _NODE, _INITIALIZER, _INPUT, _OUTPUT, _VALUE_INFO, _SPARSE = 1, 5, 11, 12, 13, 15
 
 
@@ -102,12 +103,16 @@ class ModelFile:
         return list(self._tensors)
 
     def constant(self, name: str) -> np.ndarray | None:
-        """The elements of an initializer, or of a node Constant; None for other values."""
+        """The elements of an initializer, or of a node Constant, also reshaped; None for other values."""
         if name in self._tensors:
             return array_of(self._tensors[name], self.folder)
-        for node in self.nodes:
-            if name in node.outputs and node.op == "Constant" and "value" in node.attributes():
-                return array_of(Message(node.attributes()["value"].bytes(5)), self.folder)
+        node = self.maker(name)
+        if node is not None and node.op == "Constant" and "value" in node.attributes():
+            return array_of(Message(node.attributes()["value"].bytes(5)), self.folder)
+        if node is not None and node.op == "Reshape" and len(node.inputs) == 2:
+            array, shape = self.constant(node.inputs[0]), self.constant(node.inputs[1])
+            if array is not None and shape is not None and (shape != 0).all():
+                return array.reshape(shape.tolist())
         return None
 
     def input_type(self, name: str) -> tuple:
@@ -157,13 +162,45 @@ class ModelFile:
             graph.add(_OUTPUT, value_info(name))
         return self._written(graph)
 
-    def changed(self, nodes: list[Node], constants: dict[str, np.ndarray]) -> bytes:
-        """The model with other nodes, and with constants added; those that nothing reads are left out."""
+    def inner(self, body: Message, values: dict) -> tuple["ModelFile", dict] | None:
+        """A graph of one of the nodes as a model, and its inputs; None if it reads what is neither known nor a constant, or
+        makes no value.
+
+        values  {name: array} of what is known outside, and of the inputs of the graph
+        """
+        graph, given = Message(), {}
+        graph.fields = [field for field in body.fields if field[0] not in (_INPUT, _OUTPUT, _VALUE_INFO)]
+        inputs = [Message(each).text(1) for each in body.all(_INPUT)]
+        for name in sorted(_outer_names(body) | set(inputs)):
+            if name in values:
+                given[name] = values[name]
+                graph.add(_INPUT, value_info(name, values[name].dtype, values[name].shape))
+            elif (array := self.constant(name)) is not None:
+                graph.add(_INITIALIZER, tensor_of(name, array))
+            else:
+                return None
+        made = {name for each in body.all(_NODE) for name in node_of(Message(each)).outputs}
+        outputs = [name for name in (Message(each).text(1) for each in body.all(_OUTPUT)) if name in made]
+        for name in outputs:
+            graph.add(_OUTPUT, value_info(name))
+        return (ModelFile(self._written(graph)), given) if outputs else None
+
+    def changed(
+        self, nodes: list[Node], constants: dict[str, np.ndarray], *, opset: int | None = None
+    ) -> bytes:
+        """The model with other nodes, and with constants added; those that nothing reads are left out.
+
+        opset  the opset of the nodes, if it is another one
+        """
         read = set(self.outputs).union(*(node.reads() for node in nodes))
         graph = Message()
         graph.fields = [
-            field for field in self._graph.fields if field[0] not in (_NODE, _INITIALIZER, _VALUE_INFO)
+            field
+            for field in self._graph.fields
+            if field[0] not in (_NODE, _INITIALIZER, _INPUT, _VALUE_INFO)
         ]
+        for info in self._infos.values():
+            graph.add(_INPUT, info)
         for node in nodes:
             graph.add(_NODE, node.message)
         for name, tensor in self._tensors.items():
@@ -172,15 +209,20 @@ class ModelFile:
         for name, array in constants.items():
             if name in read:
                 graph.add(_INITIALIZER, tensor_of(name, array))
-        return self._written(graph)
+        return self._written(graph, opset)
 
     def _inside(self, name: str, tensor: Message) -> Message:
         """The tensor with its elements in it: a part is not in the folder of the model."""
         return tensor_of(name, array_of(tensor, self.folder)) if tensor.int(14) == 1 else tensor
 
-    def _written(self, graph: Message) -> bytes:
+    def _written(self, graph: Message, opset: int | None = None) -> bytes:
         model = Message()
         model.fields = [field for field in self._model.fields if field[0] != _GRAPH]
+        # initializers need not be inputs from here on
+        model.set(_IR_VERSION, max(model.int(_IR_VERSION), _LEAST_IR_VERSION))
+        if opset is not None:
+            others = [each for each in model.all(_OPSETS) if Message(each).text(1) not in ("", "ai.onnx")]
+            model.set(_OPSETS, *others, Message().set(1, "").set(2, opset))
         return model.add(_GRAPH, graph).to_bytes()
 
 

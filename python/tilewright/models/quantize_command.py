@@ -18,7 +18,7 @@ def report_of(made: Quantized) -> str:
     layers = [dataclasses.asdict(layer) for layer in made.layers]
     for layer in layers:
         layer["sqnr_db"] = layer["sqnr_db"] if math.isfinite(layer["sqnr_db"]) else None
-    return json.dumps({"layers": layers, "not_quantized": made.left}, indent=2) + "\n"
+    return json.dumps({"layers": layers, "not_quantized": made.left, "notes": made.notes}, indent=2) + "\n"
 
 
 def _run(asked: SimpleNamespace) -> int:

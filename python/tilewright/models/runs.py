@@ -85,7 +85,7 @@ def _in_order(machine: VirtualMachine, inputs: dict) -> list:
         raise UserError(
             f'there is no array for the input "{missing[0]}"\nhelp: the inputs are {", ".join(names)}'
         )
-    return [np.ascontiguousarray(inputs[name]) for name in names]
+    return [np.asarray(inputs[name], order="C") for name in names]
 
 
 def comparable(model: ModelFile) -> list[str]:

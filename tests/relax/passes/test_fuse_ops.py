@@ -1,6 +1,7 @@
 """fuse_ops: which calls become one loop program, and what the program looks like."""
 
 import numpy as np
+import pytest
 from graph_programs import Dense
 from graph_testing import (
     check_fused,
@@ -14,6 +15,7 @@ from refusals import refusal
 from tilewright.ir import assert_structural_equal
 from tilewright.relax import transform
 from tilewright.script import ir as I  # noqa: N812
+from tilewright.script import parse
 from tilewright.script import relax as R  # noqa: N812
 from tilewright.script import tir as T  # noqa: N812
 
@@ -272,3 +274,72 @@ def test_equal_fused_programs_are_one_and_numbers_are_inside():
     assert "T.float32(0.5)" in module["fused_matmul_multiply"].script()
     x = random(5, 5)
     np.testing.assert_array_equal(run(module, x, x, x), run(EqualLayers, x, x, x))
+
+
+BYTES = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(q: R.Tensor((1, 4, 6, 8), "uint8"), x: R.Tensor((1, 4, 6, 8), "float32")):
+        with R.dataflow():
+            a = R.dequantize(q, R.const(0.5, "float32"), R.const(9, "uint8"))
+            {body}
+            R.output(result)
+        return result
+"""
+TO_BYTES = 'R.quantize({}, R.const(0.25, "float32"), R.const(7, "uint8"), out_dtype="uint8")'
+
+
+def bytes_graph(body):
+    lines = [line.strip() for line in body.strip().splitlines()]
+    return parse(BYTES.format(body="\n            ".join(lines)))
+
+
+READERS = {
+    "pool": ("result = " + TO_BYTES.format("R.nn.avg_pool2d(a, pool_size=(3, 3), padding=1)"), 1),
+    "softmax": ("result = " + TO_BYTES.format("R.nn.softmax(a)"), 1),
+    "norm": (
+        'n = R.nn.layer_norm(a, R.const([1.0] * 8, "float32"), R.const([0.5] * 8, "float32"), axes=[-1])\n'
+        "result = " + TO_BYTES.format("n"),
+        1,
+    ),
+    "two programs": (
+        "b = " + TO_BYTES.format("R.exp(a)") + "\nc = " + TO_BYTES.format("R.mean(a, axis=[2, 3], keepdims=True)")
+        + "\nresult = (b, c)",
+        2,
+    ),
+    "behind bytes": (
+        "b = " + TO_BYTES.format("R.sum(R.exp(x), axis=[1], keepdims=True)")
+        + '\nc = R.dequantize(b, R.const(0.25, "float32"), R.const(7, "uint8"))\nresult = '
+        + TO_BYTES.format("R.add(c, a)"),
+        2,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_bytes_are_widened_where_they_are_read(kind):
+    """No tensor of floats lies between programs."""
+    body, count = READERS[kind]
+    body = body.replace("[1.0] * 8", str([1.0] * 8)).replace("[0.5] * 8", str([0.5] * 8))
+    module = bytes_graph(body)
+    changed = fused(module)
+    calls = [line for line in changed.script().splitlines() if "R.call_tir(" in line]
+    assert len(calls) == count and all("uint8" in line for line in calls), calls
+    q = np.random.default_rng(0).integers(0, 256, (1, 4, 6, 8)).astype("uint8")
+    x = random(1, 4, 6, 8)
+    for ours, plain in zip(as_list(run(changed, q, x)), as_list(run(module, q, x)), strict=True):
+        np.testing.assert_array_equal(ours, plain)
+    for ours, plain in zip(as_list(run(module, q, x, opt_level=2)), as_list(run(module, q, x)), strict=True):
+        assert np.abs(ours.astype(int) - plain).max() <= 1  # sums in another order
+
+
+def as_list(results):
+    return results if isinstance(results, list) else [results]
+
+
+def test_floats_that_a_product_reads_are_not_widened_twice():
+    module = bytes_graph(
+        "m = R.matmul(a, R.permute_dims(x, axes=[0, 1, 3, 2]))\nb = R.exp(a)\nresult = (m, b)"
+    )
+    assert sum("dequantize" in name for name in kernels(fused(module))) == 1

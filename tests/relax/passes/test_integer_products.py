@@ -157,6 +157,108 @@ def test_weights_of_uint8_become_int8():
     np.testing.assert_allclose(run(changed, q), expected, rtol=3e-7)
 
 
+@pytest.mark.parametrize("zeros", ["one", "all"])
+def test_zero_points_of_weights(zeros):
+    """What does not fit int8 less its zero point is int8 with one."""
+    q, w, t = numbers(5, 7, dtype="uint8"), numbers(7, 3, dtype="uint8"), scales(3)
+    u = np.uint8(7) if zeros == "one" else np.array([7, 130, 255], "uint8")
+    params = MATMUL_PARAMS.format(data=(5, 7), weight=(7, 3), scales=3, zeros=np.shape(u), dtype="uint8")
+    module = program(params, MATMUL, s=scales(), z=np.uint8(131), w=w, t=t, u=u)
+    changed = products(module)
+    assert "R.dequantize" not in operators(changed) and operators(changed).count("R.matmul") == 2
+    expected = (q.astype("float64") - 131) @ (w.astype("float64") - u) * (scales() * t.astype("float64"))
+    for level in (0, 2):
+        np.testing.assert_allclose(run(changed, q, opt_level=level), expected, rtol=3e-7)
+
+
+@pytest.mark.parametrize("activations", ["uint8", "int8"])
+@pytest.mark.parametrize(
+    ("shape", "weight", "groups"),
+    [((1, 3, 7, 5), (8, 3, 3, 3), 1), ((1, 20, 13, 7), (20, 1, 3, 3), 20), ((1, 8, 6, 5), (12, 4, 3, 3), 2)],
+)
+def test_zero_points_of_windows(shape, weight, groups, activations):
+    q, w = numbers(*shape, dtype="uint8"), numbers(*weight, dtype="uint8")
+    s, z, t, u = scales(), np.uint8(37), scales(), np.uint8(9)
+    b = scales(1, weight[0], 1, 1)
+    module = program(
+        f'q: R.Tensor({shape}, "uint8"), s: R.Tensor((), "float32"), z: R.Tensor((), "uint8"), '
+        f'w: R.Tensor({weight}, "uint8"), t: R.Tensor((), "float32"), u: R.Tensor((), "uint8"), '
+        f'b: R.Tensor((1, {weight[0]}, 1, 1), "float32")',
+        CONVOLUTION.format(padding=1, stride=2, groups=groups),
+        s=s, z=z, w=w, t=t, u=u, b=b,
+    )  # fmt: skip
+    changed = products(module, activations=activations)
+    assert "R.dequantize" not in operators(changed)
+    sums = convolution(q.astype("float64") - z, w.astype("float64") - u, 1, 2, groups)
+    expected = sums * np.float64(s * t) + b
+    for level in (0, 2):
+        np.testing.assert_allclose(run(changed, q, opt_level=level), expected, rtol=3e-7, atol=3e-7)
+
+
+MOVED = """
+    x = R.dequantize(q, R.const(0.5, "float32"), R.const(9, "uint8"))
+    {body}
+    result = R.quantize(m, R.const(0.5, "float32"), R.const(9, "uint8"), out_dtype="uint8")
+"""
+MOVES = {
+    "strided_slice": "m = R.strided_slice(x, axes=[1], begin=[1], end=[7], strides=[2])",
+    "split": "p = R.split(x, 4, axis=1)\na = p[0]\nb = p[2]\nm = R.concat((a, b), axis=0)",
+    "take": 'm = R.take(x, R.const([3, 0, 3], "int64"), axis=1)',
+    "pad": "m = R.nn.pad(x, pad_width=[0, 0, 1, 2, 0, 0, 0, 3])",
+    "resize": 'm = R.image.resize2d(x, R.shape([5, 9]), method="nearest_neighbor", out_dtype="float32")',
+    "relu": "m = R.nn.relu(x)",
+    "flip": "m = R.flip(x, axis=2)",
+    "max_pool": "m = R.nn.max_pool2d(x, pool_size=(3, 3), strides=2, padding=1)",
+    "concat": "m = R.concat((x, R.nn.relu(x)), axis=3)",
+}
+
+
+@pytest.mark.parametrize("activations", ["uint8", "int8"])
+@pytest.mark.parametrize("kind", MOVES)
+def test_bytes_are_moved(kind, activations):
+    q = numbers(2, 8, 6, 5, dtype="uint8")
+    module = program(
+        'q: R.Tensor((2, 8, 6, 5), "uint8")', MOVED.format(body=MOVES[kind].replace("\n", "\n    "))
+    )
+    changed = products(module, activations=activations)
+    if kind != "relu":  # which is no move by itself
+        assert not {"R.dequantize", "R.quantize"} & set(operators(changed)) or activations == "int8"
+    for level in (0, 2):
+        np.testing.assert_array_equal(run(changed, q, opt_level=level), run(module, q))
+
+
+def test_concat_of_other_scales_is_left():
+    body = """
+        x = R.dequantize(q, R.const(0.5, "float32"), R.const(9, "uint8"))
+        y = R.dequantize(q, R.const(0.25, "float32"), R.const(9, "uint8"))
+        result = R.concat((x, y), axis=0)
+    """
+    module = program('q: R.Tensor((5, 7), "uint8")', body)
+    assert transform.integer_products()(module) is module
+
+
+def test_what_follows_no_product_is_rounded_as_the_graph_says():
+    """x / s and x * (1 / s) round to different steps."""
+    body = """
+        s = R.quantize(a, R.const(0.3, "float32"), R.const(-3, "int8"), out_dtype="int8")
+        x = R.dequantize(s, R.const(0.3, "float32"), R.const(-3, "int8"))
+        y = R.add(x, R.dequantize(q, R.const(0.7, "float32"), R.const(5, "int8")))
+        t = R.quantize(y, R.const(0.9, "float32"), R.const(4, "int8"), out_dtype="int8")
+        z = R.dequantize(t, R.const(0.9, "float32"), R.const(4, "int8"))
+        p = R.matmul(z, R.dequantize(w, R.const(0.25, "float32"), R.const(0, "int8")))
+        result = R.concat((p, z), axis=1)
+    """
+    params = 'a: R.Tensor((127, 7), "float32"), q: R.Tensor((127, 7), "int8"), w: R.Tensor((7, 3), "int8")'
+    module = program(params, body, w=np.zeros((7, 3), "int8"))
+    changed = products(module)
+    assert operators(changed).count("R.quantize") >= 2
+    a = (np.random.default_rng(0).integers(-200, 200, (127, 7)) * np.float32(0.15)).astype("float32")
+    for level in (0, 2):
+        np.testing.assert_array_equal(
+            run(changed, a, numbers(127, 7), opt_level=level), run(module, a, numbers(127, 7))
+        )
+
+
 CHAIN = """
     q = R.quantize(a, R.const(0.5, "float32"), R.const(-128, "int8"), out_dtype="int8")
     x = R.dequantize(q, R.const(0.5, "float32"), R.const(-128, "int8"))
@@ -180,8 +282,8 @@ def test_what_lies_between_products_stays_in_bytes(dtype):
     module = program('a: R.Tensor((7, 5), "float32"), w: R.Tensor((6, 7), "int8")', body, w=w)
     changed = products(module)
     assert operators(changed) == [
-        "R.multiply", "R.quantize", "R.permute_dims", "R.reshape", "R.matmul",
-        "R.astype", "R.multiply", "R.multiply", "R.quantize", "R.dequantize",
+        "R.quantize", "R.permute_dims", "R.reshape", "R.matmul", "R.astype",
+        "R.multiply", "R.multiply", "R.quantize", "R.dequantize",
     ]  # fmt: skip
     for level in (0, 2):
         np.testing.assert_array_equal(run(changed, a, opt_level=level), run(module, a, opt_level=0))
@@ -203,7 +305,6 @@ def test_products_of_int8_take_uint8():
 
 
 LEFT = {
-    "a zero point of the weight": (MATMUL, {"u": np.uint8(0)}),
     "sums that do not fit": (MATMUL, {"weight": (65794, 3), "u": np.uint8(128)}),
     "a scale that is an argument": (MATMUL, {"s": None, "u": np.uint8(128)}),
     "a scale for each row": (

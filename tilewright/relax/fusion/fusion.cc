@@ -31,14 +31,29 @@ class Grouping {
 
  private:
   void take_epilogue(size_t head) {
+    size_t before = group_[head];
     for (;;) {
       const std::vector<size_t> next = up_to_post_dominator(head);
-      if (next.empty()) return;
+      if (next.empty()) return leave_widening(before, group_[head]);
+      before = group_[head];
       std::vector<size_t> members = members_[group_[head]];
       members.insert(members.end(), next.begin(), next.end());
       for (size_t member : members) group_[member] = next.back();
       members_[next.back()] = std::move(members);
     }
+  }
+
+  // Takes `last`, which was added to the group that ended with `before`, out of it, if it widens bytes and all that read
+  // it can do so: bytes are stored then.
+  void leave_widening(size_t before, size_t last) {
+    const FusionNode& node = nodes_[last];
+    const auto takes_in = [&](size_t user) { return may_flow_into(node, nodes_[user]); };
+    if (members_[last].size() != members_[before].size() + 1 || !node.widens_bytes || node.escapes ||
+        node.users.empty() || !std::all_of(node.users.begin(), node.users.end(), takes_in))
+      return;
+    for (size_t member : members_[before]) group_[member] = before;
+    group_[last] = last;
+    members_[last] = {last};
   }
 
   // The nodes from the group of `head` (exclusive) to its nearest post-dominator (inclusive); empty if one of
@@ -63,7 +78,7 @@ class Grouping {
 
   bool fits_after(size_t head, size_t node, size_t size) const {
     return size < max_size_ && is_simple(nodes_[node]) && group_[node] == node &&
-           members_[node].size() == 1 &&
+           members_[node].size() == 1 && (!nodes_[head].is_rows || nodes_[node].narrows_to_bytes) &&
            equal_shapes(*nodes_[head].shape, *nodes_[node].shape) == Answer::kYes;
   }
 
@@ -81,13 +96,6 @@ class Grouping {
     members_[target].push_back(n);
   }
 
-  static bool may_flow_into(const FusionNode& node, const FusionNode& user) {
-    if (user.pattern == FusePattern::kOutFusable) return false;
-    if (user.pattern == FusePattern::kReduction) return user.reads_once;
-    if (user.pattern == FusePattern::kInjective) return true;
-    return equal_shapes(*node.shape, *user.shape) == Answer::kYes;
-  }
-
   const std::vector<FusionNode>& nodes_;
   const size_t max_size_;
   std::vector<size_t> group_;                 // the last node of each one's group
@@ -95,6 +103,14 @@ class Grouping {
 };
 
 }  // namespace
+
+bool may_flow_into(const FusionNode& node, const FusionNode& user) {
+  if (user.pattern == FusePattern::kOutFusable) return false;
+  if (user.is_rows) return node.widens_bytes;
+  if (user.pattern == FusePattern::kReduction) return user.reads_once || node.widens_bytes;
+  if (user.pattern == FusePattern::kInjective) return true;
+  return equal_shapes(*node.shape, *user.shape) == Answer::kYes;
+}
 
 std::vector<size_t> fusion_groups(const std::vector<FusionNode>& nodes, size_t max_size) {
   return Grouping(nodes, max_size).run();

@@ -1,6 +1,7 @@
 #include "tilewright/relax/fusion/tir_pattern.h"
 
 #include <algorithm>
+#include <set>
 
 #include "tilewright/ir/walk.h"
 #include "tilewright/tir/builder.h"
@@ -101,7 +102,34 @@ bool uses_all_axes(const BufferLoadNode* load, const BlockNode* block) {
   return true;
 }
 
+std::set<const BufferNode*> buffers_in(const PrimExpr& expr) {
+  std::set<const BufferNode*> buffers;
+  walk(expr, [&](const BufferLoadNode* load) { buffers.insert(load->buffer.get()); });
+  return buffers;
+}
+
+// True if indices of all loads are axes or numbers, and no products of two tensors are summed: squares are.
+bool reduces_rows(const BlockNode* block) {
+  bool is_plain = true;
+  walk(
+      block->body,
+      [&](const BufferLoadNode* load) {
+        for (const PrimExpr& index : load->indices) is_plain &= is<VarNode>(index) || is<IntImmNode>(index);
+      },
+      [&](const MulNode* product) { is_plain &= buffers_in(product->a) == buffers_in(product->b); });
+  return is_plain;
+}
+
 }  // namespace
+
+bool is_rows(const PrimFunc& func) {
+  if (func->attrs.contains("op_pattern") || pattern_of(func) != FusePattern::kOpaque) return false;
+  const std::vector<const BlockNode*> blocks = blocks_of(func);
+  return !blocks.empty() && !has_reduction(blocks.back()) &&
+         std::all_of(blocks.begin(), blocks.end(), [](const BlockNode* block) {
+           return block->body.as<BufferStoreNode>() && (!has_reduction(block) || reduces_rows(block));
+         });
+}
 
 FusePattern pattern_of(const PrimFunc& func) {
   constexpr auto kOpaque = static_cast<int64_t>(FusePattern::kOpaque);

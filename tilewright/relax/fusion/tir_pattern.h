@@ -12,4 +12,8 @@ FusePattern pattern_of(const tir::PrimFunc& func);
 /// True if the reduction of `func` uses each element that it reads once: a sum does, pooling does not.
 bool reads_once(const tir::PrimFunc& func);
 
+/// True if `func`, which is opaque, has several reductions over whole rows, as softmax and norms have: it may convert from
+/// bytes first and to bytes at the end.
+bool is_rows(const tir::PrimFunc& func);
+
 }  // namespace tilewright::relax

@@ -81,8 +81,12 @@ class Nodes {
     if (!func || !shape || !tuple || !has_fixed_args(call)) return kNone;
     FusionNode node{.shape = shape, .users = {}};
     const Traits& traits = traits_of(func);
-    node.pattern = traits.pattern;
+    node.pattern = traits.is_rows ? FusePattern::kReduction : traits.pattern;
+    node.is_rows = traits.is_rows;
     node.reads_once = traits.reads_once;
+    node.widens_bytes = widens_bytes(call, node.pattern);
+    node.narrows_to_bytes =
+        node.pattern <= FusePattern::kBroadcast && call->type_args[0].as<TensorTypeNode>()->dtype.bits == 8;
     if (node.pattern >= FusePattern::kTuple) return kNone;
     nodes.push_back(node);
     members.push_back({b, call, callee->name_hint});
@@ -98,19 +102,66 @@ class Nodes {
     return call->args.size() == 2 || is<ShapeExprNode>(call->args[2]);
   }
 
+  // True if one argument is a tensor of bytes, the others are constants, and the result has wider elements.
+  static bool widens_bytes(const CallNode* call, FusePattern pattern) {
+    if (pattern > FusePattern::kBroadcast || call->type_args[0].as<TensorTypeNode>()->dtype.bits < 32)
+      return false;
+    int num_tensors = 0;
+    for (const Expr& arg : call->args[1].as<TupleNode>()->elements) {
+      if (is<ConstantNode>(arg)) continue;
+      if (dtype_of(arg).bits != 8) return false;
+      ++num_tensors;
+    }
+    return num_tensors == 1;
+  }
+
   struct Traits {
     FusePattern pattern;
-    bool reads_once;
+    bool reads_once, is_rows;
   };
   const Traits& traits_of(const tir::PrimFunc& func) {
     auto [found, is_new] = traits_.try_emplace(func.get());
-    if (is_new) found->second = {pattern_of(func), reads_once(func)};
+    if (is_new) found->second = {pattern_of(func), reads_once(func), is_rows(func)};
     return found->second;
   }
 
   const IRModule& module_;
   std::unordered_map<const Object*, Traits> traits_;
 };
+
+// ---- bytes that several programs read
+
+// `block` with what widens bytes computed in each program that reads it, if all of them can take it in: the tensor of
+// wider elements is then nowhere.
+BindingBlock with_own_widening(const DataflowBlock& block, const Nodes& graph) {
+  std::vector<std::vector<Binding>> copies(
+      block->bindings.size());  // of binding n, for users after the first
+  std::vector<Substitution> renamed(block->bindings.size());
+  bool is_changed = false;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const FusionNode& node = graph.nodes[n];
+    const auto takes_in = [&](size_t user) { return may_flow_into(node, graph.nodes[user]); };
+    if (!node.widens_bytes || node.escapes || node.users.size() < 2 ||
+        !std::all_of(node.users.begin(), node.users.end(), takes_in))
+      continue;
+    is_changed = true;
+    const size_t place = graph.members[n].binding;
+    const auto bound = ref_as<VarBindingNode>(block->bindings[place]);
+    for (size_t user = 1; user < node.users.size(); ++user) {
+      const AnyVar copy = DataflowVarNode::make(bound->var->name_hint, bound->var->type);
+      copies[place].push_back(VarBindingNode::make(copy, bound->value));
+      renamed[graph.members[node.users[user]].binding][bound->var.get()] = copy;
+    }
+  }
+  if (!is_changed) return block;
+  std::vector<Binding> bindings;
+  for (size_t n = 0; n < block->bindings.size(); ++n) {
+    const Binding& binding = block->bindings[n];
+    bindings.push_back(renamed[n].empty() ? binding : substitute(binding, renamed[n]));
+    bindings.insert(bindings.end(), copies[n].begin(), copies[n].end());
+  }
+  return DataflowBlockNode::make(std::move(bindings));
+}
 
 // ---- one group as a function
 
@@ -252,8 +303,12 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
   for (size_t n = 0; n < module->functions.size(); ++n) {
     const Function func = ref_as<FunctionNode>(module->functions[n]);
     if (!func || func->attrs.contains("Primitive")) continue;
-    const NumUses num_uses = count_uses(func);
+    const NumUses old_uses = count_uses(func);
     Function fused = rewrite(func, [&](auto& self, const DataflowBlockNode* block) -> BindingBlock {
+      return with_own_widening(DataflowBlock(block), Nodes(module, DataflowBlock(block), old_uses));
+    });
+    const NumUses num_uses = count_uses(fused);
+    fused = rewrite(fused, [&](auto& self, const DataflowBlockNode* block) -> BindingBlock {
       return fuse_block(module, functions, DataflowBlock(block), num_uses, max_size);
     });
     if (fused != func) changed.emplace_back(module->global_vars[n]->name_hint, fused);

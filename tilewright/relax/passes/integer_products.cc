@@ -4,23 +4,29 @@
 // and the same for matmul and other convolutions.  Integer sums are exact, so y differs from the original
 // only by less rounding.  The inputs of such a product are stored as `activations`: an int8 value is stored
 // as uint8 by adding 128, with the zero point z + 128.
+// A weight whose zero points are not 0 is less these: zero * (the sum of what each result reads) is subtracted.
 //   q = quantize(x, s, z, out_dtype="int8")   =>  q = quantize(x, s, z + 128, out_dtype="uint8")
 //   reshape(dequantize(q, s, z), shape)       =>  dequantize(reshape(q, shape), s, z)
+// and so for all operators of products/byte_moves.h, split, and concat of values that share parameters
+//   relu(dequantize(q, s, z))                 =>  dequantize(maximum(q, z), s, z)
 //   quantize(dequantize(q, s, z), s, z)       =>  q
-//   quantize(x, s, z)                         =>  quantize(x * (1 / s), 1, z)
+//   quantize(x, s, z)                         =>  quantize(x * (1 / s), 1, z)     if x follows from a product
 //   matmul(a, b, out_dtype="int32")           =>  matmul(a + 128, b, out_dtype="int32") - 128 * b.sum()
 // The new arithmetic on constants is left to fold_constant.
 // Source: Jacob et al., arXiv 1712.05877, section 2
 #include <cmath>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
 #include "tilewright/relax/build/block_builder.h"
 #include "tilewright/relax/infer/op.h"
 #include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
-#include "tilewright/relax/products/integer_sums.h"
+#include "tilewright/relax/products/byte_moves.h"
 #include "tilewright/relax/products/mixed_precision.h"
+#include "tilewright/relax/products/quantized_values.h"
 #include "tilewright/target/features.h"
 
 namespace tilewright::relax {
@@ -36,56 +42,6 @@ struct Options {
   }
 };
 
-// The values of a constant; empty for dtypes other than those of quantization.
-std::vector<double> numbers_of(const Expr& expr) {
-  const auto* constant = expr.as<ConstantNode>();
-  if (!constant) return {};
-  const runtime::Tensor& data = constant->data;
-  const auto all = [&](const auto* values) {
-    return std::vector<double>(values, values + data.num_elements());
-  };
-  if (data.dtype() == kFloat32) return all(data.data_as<float>());
-  if (data.dtype() == kInt8) return all(data.data_as<int8_t>());
-  if (data.dtype() == kUint8) return all(data.data_as<uint8_t>());
-  if (data.dtype() == kInt32) return all(data.data_as<int32_t>());
-  return {};
-}
-
-bool is_byte(DataType dtype) { return dtype == kInt8 || dtype == kUint8; }
-
-// The smallest normal number of float32, and the largest number whose reciprocal is normal.
-constexpr double kLeastScale = 0x1p-126;
-
-// A variable with the value (values - zero) * scale.
-struct Quantized {
-  Expr values;  // of dtype
-  DataType dtype;
-  Expr scale;                        // a constant
-  std::vector<double> scales, zero;  // one number, or one per index of dimension `axis`
-  int64_t axis = 0;
-  /// True if there is one scale, which is positive, and one zero point.
-  bool is_scalar() const {
-    return scales.size() == 1 && zero.size() == 1 && scales[0] >= kLeastScale && scales[0] <= 1 / kLeastScale;
-  }
-};
-
-// The parameters of `call` of quantize or dequantize for values of `dtype`; nullopt if they are unknown, or
-// if zero points are out of the range of `dtype` and so cannot be part of sums of bytes.
-std::optional<Quantized> parameters_of(const CallNode* call, DataType dtype) {
-  if (!is_byte(dtype) || dtype_of(call->args[1]) != kFloat32 || call->attrs.get_int("block_size", 0) != 0)
-    return std::nullopt;
-  const std::vector<double> scales = numbers_of(call->args[1]), zero = numbers_of(call->args[2]);
-  const double least = dtype == kInt8 ? -128 : 0;
-  const auto fits = [&](double z) { return z >= least && z <= least + 255 && z == std::floor(z); };
-  if (scales.empty() || zero.empty() || !std::all_of(zero.begin(), zero.end(), fits) ||
-      !std::all_of(scales.begin(), scales.end(), [](double scale) { return std::isfinite(scale); }))
-    return std::nullopt;
-  const Type type = type_of(call->args[0]);
-  const auto* data = type.as<TensorTypeNode>();
-  const int64_t axis = call->attrs.get_int("axis", -1);
-  return Quantized{{}, dtype, call->args[1], scales, zero, axis < 0 ? axis + data->ndim : axis};
-}
-
 // The number of products of bytes that an int32 sum can hold.
 constexpr int64_t kMaxTerms = (int64_t{1} << 31) / (255 * 128);
 
@@ -95,16 +51,18 @@ constexpr int64_t kMinRows = 8;
 class Rewriting {
  public:
   explicit Rewriting(DataType activations) : activations_(activations) {}
-  int num_products = 0;
+  int num_changes = 0;
 
   BindingBlock visit(const DataflowBlockNode* block) {
     bindings_.clear();
     quantized_.clear();  // variables that are not visible in other blocks
+    pieces_.clear();
     twins_.clear();
+    names_.clear();
+    follows_product_.clear();
     for (const Binding& binding : block->bindings) {
-      const auto* bound = ObjectRef(binding).as<VarBindingNode>();
-      const auto* call = bound ? bound->value.as<CallNode>() : nullptr;
-      const Expr value = call ? visit(binding->var, call) : Expr();
+      const auto* bound = binding.as<VarBindingNode>();
+      const Expr value = bound ? visit(bound) : Expr();
       bindings_.push_back(value ? with(VarBinding(bound), [&](VarBindingNode& b) { b.value = value; })
                                 : binding);
     }
@@ -112,7 +70,15 @@ class Rewriting {
   }
 
  private:
-  // The value that replaces `call` in the binding of `var`, or null.
+  // The value that replaces that of the binding, or null.
+  Expr visit(const VarBindingNode* bound) {
+    if (const auto* piece = bound->value.as<TupleGetItemNode>()) return visit_piece(bound->var, piece);
+    const auto* call = bound->value.as<CallNode>();
+    if (!call) return nullptr;
+    note_product(bound->var, call);
+    return visit(bound->var, call);
+  }
+
   Expr visit(const AnyVar& var, const CallNode* call) {
     const std::string_view name = op_name(call);
     if (name == "relax.quantize") return visit_quantize(var, call);
@@ -126,7 +92,8 @@ class Rewriting {
     const std::optional<Quantized> parameters = parameters_of(call, dtype);
     if (!parameters || dtype_of(Expr(call)) != kFloat32) return nullptr;
     Quantized x = *parameters;
-    x.values = call->args[0];
+    const auto other = names_.find(call->args[0].get());
+    x.values = other == names_.end() ? call->args[0] : other->second;
     if (auto found = twins_.find(call->args[0].get()); found != twins_.end() && x.is_scalar()) {
       x.values = found->second;
       x.dtype = activations_;
@@ -139,23 +106,6 @@ class Rewriting {
     return nullptr;
   }
 
-  // `x` as int8 with zero points 0, if it is a constant whose values fit.
-  static Quantized centered(const Quantized& x) {
-    const auto shape = *constant_shape(x.values);
-    const std::vector<double> values = numbers_of(x.values);
-    int64_t step = 1;
-    for (size_t dim = static_cast<size_t>(x.axis) + 1; dim < shape.size(); ++dim) step *= shape[dim];
-    runtime::Tensor result = runtime::Tensor::empty(shape, kInt8);
-    auto* to = static_cast<int8_t*>(result.data());
-    for (size_t n = 0; n < values.size(); ++n) {
-      const size_t channel = x.zero.size() == 1 ? 0 : n / static_cast<size_t>(step) % x.zero.size();
-      const double value = values[n] - x.zero[channel];
-      if (value < -128 || value > 127) return x;
-      to[n] = static_cast<int8_t>(value);
-    }
-    return {make_constant(result), kInt8, x.scale, x.scales, {0}, x.axis};
-  }
-
   Expr visit_quantize(const AnyVar& var, const CallNode* call) {
     const DataType dtype = dtype_of(Expr(call));
     const std::optional<Quantized> parameters = parameters_of(call, dtype);
@@ -166,62 +116,110 @@ class Rewriting {
       const Quantized& x = source->second;
       if (x.scales == parameters->scales && x.zero[0] + offset(x.dtype) == moved) {
         if (x.dtype == activations_) twins_[var.get()] = x.values;
-        return x.dtype == dtype ? x.values : Expr();
+        if (x.dtype != dtype) return nullptr;
+        names_[var.get()] = x.values;
+        return x.values;
       }
     }
-    if (dtype == activations_) return quantized(call, parameters->zero[0], dtype);
+    if (dtype == activations_)
+      return follows_product_.count(call->args[0].get()) ? quantized(call, parameters->zero[0], dtype)
+                                                         : Expr();
     twins_[var.get()] = define(quantized(call, moved, activations_), var->name_hint);
     return nullptr;
   }
 
-  // quantize as a multiplication instead of a division.
-  static Expr quantized(const CallNode* call, double zero, DataType dtype) {
+  // quantize to another dtype.  What follows a product is multiplied instead of divided: sums of integers have other
+  // bits than those of floats anyway.  All else is rounded as the graph says.
+  Expr quantized(const CallNode* call, double zero, DataType dtype) const {
     AttrMap attrs;
     attrs.set("out_dtype", attr(dtype.str()));
-    const Expr one = make_scalar(1, kFloat32);
+    const Expr one = make_scalar(1, kFloat32), zero_point = make_scalar(zero, dtype);
+    if (!follows_product_.count(call->args[0].get()))
+      return call_op("relax.quantize", {call->args[0], reshaped(call->args[1], {}), zero_point}, attrs,
+                     call->span);
     const Expr factor = call_op("relax.divide", {one, reshaped(call->args[1], {})});
     const Expr steps = call_op("relax.multiply", {call->args[0], factor});
-    return call_op("relax.quantize", {steps, one, make_scalar(zero, dtype)}, attrs, call->span);
+    return call_op("relax.quantize", {steps, one, zero_point}, attrs, call->span);
+  }
+
+  // Remembers that `call`, bound to `var`, computes with the result of a product.
+  void note_product(const AnyVar& var, const CallNode* call) {
+    const std::string_view name = op_name(call);
+    bool follows = product_of(call).has_value();
+    walk(
+        Expr(call), [&](const VarNode* arg) { follows |= follows_product_.count(arg) > 0; },
+        [&](const DataflowVarNode* arg) { follows |= follows_product_.count(arg) > 0; });
+    if (follows && name != "relax.quantize") follows_product_.insert(var.get());
   }
 
   // The number added to a zero point of `dtype` to make it one of `activations`.
   double offset(DataType dtype) const { return static_cast<double>(zero_offset(dtype, activations_)); }
 
-  Expr dequantized(const Quantized& x) const {
-    AttrMap attrs;
-    attrs.set("axis", attr(x.axis));
-    return call_op("relax.dequantize", {x.values, x.scale, make_scalar(x.zero[0], x.dtype)}, attrs);
+  // Operators that move elements, or choose among them.
+  Expr visit_move(const AnyVar& var, const CallNode* call) {
+    if (op_name(call) == "relax.nn.relu") return visit_relu(var, call);
+    if (!only_moves(call) && !takes_largest(call) && op_name(call) != "relax.split") return nullptr;
+    std::optional<Quantized> x = argument_of(call);
+    if (!x || !follow_axis(call, *x)) return nullptr;
+    ++num_changes;
+    x->values = define(moved(call, x->values, static_cast<int64_t>(x->zero[0])), var->name_hint);
+    if (call->type.as<TupleTypeNode>()) {
+      pieces_.emplace(var.get(), *x);
+      return nullptr;
+    }
+    quantized_.emplace(var.get(), *x);
+    return dequantized(*x);
   }
 
-  // Operators that only move elements.
-  Expr visit_move(const AnyVar& var, const CallNode* call) {
-    const std::string_view name = op_name(call);
-    const bool is_permute = name == "relax.permute_dims";
-    if (!is_reshape_like(name) && !is_permute && name != "relax.nn.max_pool2d") return nullptr;
-    const auto found = quantized_.find(call->args[0].get());
-    const auto* type = call->type.as<TensorTypeNode>();
-    if (found == quantized_.end() || !type || type->ndim < 1) return nullptr;
+  // One piece of a tensor that was split.
+  Expr visit_piece(const AnyVar& var, const TupleGetItemNode* piece) {
+    const auto found = pieces_.find(piece->tuple.get());
+    if (found == pieces_.end()) return nullptr;
     Quantized x = found->second;
-    if (!x.is_scalar()) {
-      if (!is_permute || x.zero != std::vector<double>{0}) return nullptr;
-      std::vector<int64_t> axes = call->attrs.get_ints("axes", {});
-      if (axes.empty()) {
-        for (int64_t axis = type->ndim; axis-- > 0;) axes.push_back(axis);
-      }
-      int64_t to = 0;
-      while ((axes[static_cast<size_t>(to)] + type->ndim) % type->ndim != x.axis) ++to;
-      x.axis = to;
-    } else {
-      x.axis = 0;
-    }
-    x.values = define(with(Call(call),
-                           [&](CallNode& moved) {
-                             moved.args[0] = x.values;
-                             moved.type = nullptr;
-                           }),
-                      var->name_hint);
+    x.values = define(TupleGetItemNode::make(x.values, piece->index), var->name_hint);
     quantized_.emplace(var.get(), x);
     return dequantized(x);
+  }
+
+  Expr visit_relu(const AnyVar& var, const CallNode* call) {
+    std::optional<Quantized> x = argument_of(call);
+    if (!x || !x->is_scalar()) return nullptr;
+    const Expr least = make_scalar(x->zero[0], x->dtype);
+    x->values = define(call_op("relax.maximum", {x->values, least}, {}, call->span), var->name_hint);
+    quantized_.emplace(var.get(), *x);
+    return dequantized(*x);
+  }
+
+  // What stands for the first argument of `call`, a tensor or a tuple of tensors of the same parameters.
+  std::optional<Quantized> argument_of(const CallNode* call) const {
+    const auto* tuple = call->args[0].as<TupleNode>();
+    const std::vector<Expr> parts = tuple ? tuple->elements : std::vector<Expr>{call->args[0]};
+    std::vector<Expr> values;
+    for (const Expr& part : parts) {
+      const auto found = quantized_.find(part.get());
+      if (found == quantized_.end() || !found->second.has_parameters_of(quantized_.at(parts[0].get())) ||
+          (tuple && !found->second.is_scalar()))
+        return std::nullopt;
+      values.push_back(found->second.values);
+    }
+    if (values.empty()) return std::nullopt;
+    Quantized x = quantized_.at(parts[0].get());
+    if (tuple) x.values = TupleNode::make(values);
+    return x;
+  }
+
+  // Makes the axis of `x` that of the result of `call`.  Returns false if the scales do not belong to one.
+  static bool follow_axis(const CallNode* call, Quantized& x) {
+    const auto* type = call->type.as<TensorTypeNode>();
+    if (x.is_scalar()) {
+      x.axis = 0;
+      return call->type.as<TupleTypeNode>() || (type && type->ndim > 0);
+    }
+    if (op_name(call) != "relax.permute_dims" || x.zero != std::vector<double>{0}) return false;
+    const std::vector<int64_t> axes = permutation_of(call);
+    const auto to = std::find(axes.begin(), axes.end(), x.axis);
+    x.axis = to - axes.begin();
+    return to != axes.end();
   }
 
   Expr visit_product(const CallNode* call, const Product& product) {
@@ -230,19 +228,34 @@ class Rewriting {
     if (data == quantized_.end() || weight == quantized_.end()) return visit_integers(call, product);
     const Quantized &x = data->second, &w = weight->second;
     const size_t num_scales = w.scales.size();
-    if (!x.is_scalar() || w.dtype != kInt8 || w.zero != std::vector<double>{0} ||
-        dtype_of(Expr(call)) != kFloat32 ||
-        (num_scales != 1 && w.axis != static_cast<int64_t>(product.weight_axis)))
+    const bool is_by_channel = w.axis == static_cast<int64_t>(product.weight_axis);
+    if (!x.is_scalar() || w.dtype != kInt8 || dtype_of(Expr(call)) != kFloat32 ||
+        ((num_scales != 1 || w.zero.size() != 1) && !is_by_channel))
       return nullptr;
-    ++num_products;
+    ++num_changes;
     const Bytes bytes{x.values, x.dtype, static_cast<int64_t>(x.zero[0])};
-    const Expr sums = integer_sums(call, product, bytes, w.values, activations_);
-    std::vector<int64_t> shape(product.ndim, 1);
-    shape[product.channel] = static_cast<int64_t>(num_scales);
-    const Expr scale = reshaped(
-        call_op("relax.multiply", {reshaped(x.scale, {1}), reshaped(w.scale, {shape[product.channel]})}),
-        shape);
+    Expr sums = integer_sums(call, product, bytes, w.values, activations_);
+    if (!has_no_zero(w)) {
+      const Expr zero = along_channel(make_integers(w.zero), product, w.zero.size());
+      const Expr windows = window_sums(call, product, bytes, activations_);
+      sums = call_op("relax.subtract", {sums, call_op("relax.multiply", {windows, zero})});
+    }
+    const Expr scale = along_channel(
+        call_op("relax.multiply",
+                {reshaped(x.scale, {1}), reshaped(w.scale, {static_cast<int64_t>(num_scales)})}),
+        product, num_scales);
     return call_op("relax.multiply", {astype(sums, kFloat32), scale}, {}, call->span);
+  }
+
+  static bool has_no_zero(const Quantized& w) {
+    return std::all_of(w.zero.begin(), w.zero.end(), [](double zero) { return zero == 0; });
+  }
+
+  // `x`, one number or one for each output channel, in a shape that broadcasts to the product.
+  static Expr along_channel(const Expr& x, const Product& product, size_t count) {
+    std::vector<int64_t> shape(product.ndim, 1);
+    shape[product.channel] = static_cast<int64_t>(count);
+    return reshaped(x, shape);
   }
 
   // A product that was written on integers: one of two int8 where the machine needs a uint8.
@@ -257,7 +270,7 @@ class Rewriting {
       if (dim != product.channel) num_rows *= tir::as_const_int((*shape)[dim], &extent) ? extent : kMinRows;
     }
     if (num_rows < kMinRows) return nullptr;
-    ++num_products;
+    ++num_changes;
     return integer_sums(call, product, {call->args[0], data}, call->args[1], activations_);
   }
 
@@ -270,7 +283,10 @@ class Rewriting {
   const DataType activations_;
   std::vector<Binding> bindings_;
   std::unordered_map<const Object*, Quantized> quantized_;
-  std::unordered_map<const Object*, Expr> twins_;  // values of other dtypes, stored as `activations`
+  std::unordered_map<const Object*, Quantized> pieces_;  // tuples of tensors, all with these parameters
+  std::unordered_map<const Object*, Expr> twins_;        // values of other dtypes, stored as `activations`
+  std::unordered_map<const Object*, Expr> names_;        // variables that are other names of bytes
+  std::unordered_set<const Object*> follows_product_;
 };
 
 // The dtype of the inputs of products; void: without instructions for integers, floats are faster.
@@ -294,7 +310,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext& contex
     Rewriting rewriting(activations);
     const Function changed = rewrite(
         func, [&](auto&, const DataflowBlockNode* block) -> BindingBlock { return rewriting.visit(block); });
-    return rewriting.num_products == 0 ? func : BlockBuilder(module).normalize_function(changed);
+    return rewriting.num_changes == 0 ? func : BlockBuilder(module).normalize_function(changed);
   });
 }
 

@@ -115,4 +115,20 @@ Expr integer_sums(const CallNode* call, const Product& product, Bytes x, Expr we
   return call_op("relax.subtract", {sums, correction(own_weight, product, x.zero)});
 }
 
+Expr window_sums(const CallNode* call, Product product, const Bytes& x, DataType activations) {
+  // one output has all there is to know, unless groups of channels have windows of their own
+  if (!is_conv(op_name(call)) || conv_options(Call(call)).groups == 1)
+    product.weight_shape[product.weight_axis] = 1;
+  runtime::Tensor ones = runtime::Tensor::empty(product.weight_shape, kInt8);
+  std::fill_n(static_cast<int8_t*>(ones.data()), ones.num_elements(), int8_t{1});
+  return integer_sums(call, product, x, make_constant(ones), activations);
+}
+
+Constant make_integers(const std::vector<double>& values) {
+  const std::vector<int64_t> shape{static_cast<int64_t>(values.size())};
+  runtime::Tensor result = runtime::Tensor::empty(shape, kInt32);
+  std::copy(values.begin(), values.end(), static_cast<int32_t*>(result.data()));
+  return make_constant(result);
+}
+
 }  // namespace tilewright::relax

@@ -34,4 +34,10 @@ int64_t zero_offset(DataType from, DataType to);
 /// `activations`.  Padding of the call counts as `zero`, so that it adds nothing to the sums.
 Expr integer_sums(const CallNode* call, const Product& product, Bytes x, Expr weight, DataType activations);
 
+/// The int32 sums of (x - zero) over what each result of `call` reads, in a shape that broadcasts to the result.
+Expr window_sums(const CallNode* call, Product product, const Bytes& x, DataType activations);
+
+/// A constant vector of int32.
+Constant make_integers(const std::vector<double>& values);
+
 }  // namespace tilewright::relax

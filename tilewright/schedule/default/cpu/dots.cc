@@ -35,6 +35,16 @@ bool is_in_groups(const BufferLoadNode* load, const Var& axis, int64_t group) {
                        [&](const PrimExpr& index) { return has_parts(index.as<FloorDivNode>()); }) == 1;
 }
 
+// The same of an axis that is a single group: [..., column, axis] or [..., column % n, axis].
+bool is_one_group(const BufferLoadNode* load, const Var& axis, const Var& column, int64_t group) {
+  const size_t ndim = load->indices.size();
+  if (ndim < 2 || !is_axis(load->indices.back(), axis) || !is_const_int(load->buffer->shape.back(), group))
+    return false;
+  const PrimExpr& before = load->indices[ndim - 2];
+  const auto* part = before.as<FloorModNode>();
+  return is_axis(part ? part->a : before, column);
+}
+
 bool is_once_an_index(const BufferLoadNode* load, const Var& axis) {
   return std::count_if(load->indices.begin(), load->indices.end(),
                        [&](const PrimExpr& index) { return is_axis(index, axis); }) == 1;
@@ -96,7 +106,8 @@ OrReason<DotSum> dot_sum(const BlockShape& sum, size_t column_axis, const Featur
   if (!axis) return axis.reason();
   dot.axis = *axis;
   const Var& var = sum.block->iter_vars[*axis]->var;
-  dot.is_grouped = is_in_groups(dot.column, var, dot.group);
+  dot.is_grouped =
+      is_in_groups(dot.column, var, dot.group) || is_one_group(dot.column, var, column_var, dot.group);
   if (!dot.is_grouped && (!is_once_an_index(dot.column, var) || !is_once_an_index(dot.column, column_var)))
     return Reason(Reason::kForm, "{} is not read at one index that is axis {} and one that is axis {}",
                   dot.column->buffer->name, axis_name(sum, *axis), axis_name(sum, column_axis));
