@@ -53,3 +53,17 @@ def refusal_of(op, inputs, outputs=1, kind=tilewright.UserError, **more) -> str:
             model_of(op, [np.asarray(each) for each in inputs], outputs, **more)
         )
     return str(refused.value)
+
+
+def check_rows(op, x, outputs=1, opset=1, rtol=1e-4, **attrs):
+    """An operator of ai.onnx.ml gives what onnxruntime gives for any number of rows; of two outputs the first are labels."""
+    import onnxruntime
+    from onnx import TensorProto
+
+    model = model_of(op, [x], outputs, domain="ai.onnx.ml", opset=opset, shapes=[["n", x.shape[1]]], **attrs)
+    if outputs == 2:
+        model.graph.output[0].type.tensor_type.elem_type = TensorProto.INT64
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    for found, right in zip(run(model, [x]), session.run(None, {"x0": x}), strict=True):
+        assert found.dtype == right.dtype
+        np.testing.assert_allclose(found, right, rtol=rtol, atol=1e-5)

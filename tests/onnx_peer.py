@@ -6,6 +6,12 @@ from onnx import TensorProto, helper, numpy_helper
 import tilewright
 
 KIND = helper.np_dtype_to_tensor_dtype
+RNG = np.random.default_rng(37)
+
+
+def some(*shape, dtype="float32"):
+    """Random numbers; each call has others."""
+    return RNG.standard_normal(shape).astype(dtype)
 
 
 def model_of(
@@ -18,6 +24,8 @@ def model_of(
     shapes=None,
     kinds=None,
     attributes=None,
+    is_open=False,
+    lists=(),
     **attrs,
 ):
     """A model of one node.
@@ -27,10 +35,15 @@ def model_of(
     constants  the places of the inputs that are part of the model
     attributes  attributes that are called like a parameter of this function
     shapes     by place: the extents that the model declares, names for open ones
+    is_open    whether the extents of all inputs are names
+    lists      the places of lists of extents, whose length is known even then
     """
+    inputs = [None if each is None else np.asarray(each) for each in inputs]
     names = [f"y{n}" for n in range(outputs)] if isinstance(outputs, int) else list(outputs)
     held = [f"x{n}" if array is not None else "" for n, array in enumerate(inputs)]
     given = [n for n, array in enumerate(inputs) if array is not None and n not in constants]
+    if is_open:
+        shapes = {n: [f"x{n}_{dim}" for dim in range(inputs[n].ndim)] for n in given if n not in lists}
     graph = helper.make_graph(
         [helper.make_node(op, held, names, domain=domain, **attrs, **(attributes or {}))],
         "g",
@@ -56,9 +69,11 @@ def feeds(inputs, constants):
 
 
 def by_us(model, arrays) -> list:
+    """The results of the compiled model; `arrays` is a list, or a dict as feeds() makes it."""
     main = tilewright.VirtualMachine(tilewright.compile(model))["main"]
-    found = main(*[tilewright.tensor(array) for array in arrays.values()])
-    return [each.numpy() for each in (found if isinstance(found, tuple) else (found,))]
+    given = arrays.values() if isinstance(arrays, dict) else arrays
+    found = main(*[tilewright.tensor(array) for array in given])
+    return [each.numpy() for each in (found if isinstance(found, tuple | list) else [found])]
 
 
 def by_onnxruntime(model, arrays) -> list:
@@ -66,6 +81,7 @@ def by_onnxruntime(model, arrays) -> list:
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
+    options.log_severity_level = 4
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     return onnxruntime.InferenceSession(model.SerializeToString(), options).run(None, arrays)
 
@@ -80,16 +96,40 @@ def check(op, inputs, peer=by_onnxruntime, constants=(), rtol=1e-4, atol=1e-5, s
     """Computes as `peer` does; integers differ by at most `steps`."""
     inputs = [None if each is None else np.asarray(each) for each in inputs]
     built, arrays = model_of(op, inputs, constants=constants, **model), feeds(inputs, constants)
-    found, expected = by_us(built, arrays), peer(built, arrays)
-    assert len(found) == len(expected)
+    found = by_us(built, arrays)
+    compare(found, peer(built, arrays), rtol, atol, steps)
+    return found
+
+
+def check_open(op, inputs, peer=by_onnxruntime, constants=(), rtol=1e-5, atol=1e-5, expected=None, **options):
+    """The node gives what `peer` gives, or `expected`, with fixed and with open extents; returns that."""
+    inputs = [None if each is None else np.asarray(each) for each in inputs]
+    arrays = feeds(inputs, constants)
+    for is_open in [False, True]:
+        model = model_of(op, inputs, constants=constants, is_open=is_open, **options)
+        found = by_us(model, arrays)
+        if expected is None:
+            expected = peer(typed(model, found), arrays)
+        compare(found, expected, rtol, atol)
+    return expected
+
+
+def typed(model, results):
+    """The model with the dtypes of `results` for its outputs, which onnxruntime asks for."""
+    for output, result in zip(model.graph.output, results, strict=True):
+        output.type.tensor_type.elem_type = KIND(result.dtype)
+    return model
+
+
+def compare(found, expected, rtol, atol, steps=0):
+    """Equal dtypes, shapes and numbers; integers may differ by `steps`."""
     for got, right in zip(found, expected, strict=True):
         right = np.asarray(right)
         assert (got.dtype, got.shape) == (right.dtype, right.shape)
-        if got.dtype.kind in "iu":
+        if got.dtype.kind in "iub":
             assert np.abs(got.astype("int64") - right.astype("int64")).max(initial=0) <= steps
         else:
             np.testing.assert_allclose(got.astype("float64"), right.astype("float64"), rtol=rtol, atol=atol)
-    return found
 
 
 def kinds_of(names, arrays) -> dict:

@@ -125,6 +125,8 @@ Value list_concat(Args args) {
 // The sizes of the parts of a dimension of `extent` elements.
 std::vector<int64_t> sizes_of(const Tensor& split, int64_t extent) {
   std::vector<int64_t> sizes;
+  if (split && split.ndim() > 1)
+    throw UserError("list_split: the sizes are {}, expected one number or a list", type_str(split));
   const bool is_list = split && split.ndim() == 1;
   for (int64_t n = 0; is_list && n < split.num_elements(); ++n)
     sizes.push_back(integer_at(split, n, "list_split"));

@@ -102,7 +102,7 @@ Samples samples_of(const AlignOptions& options, float low, float high, int64_t b
 
 // Sets the two elements around `place` and the weight of the second; returns false outside of the map.
 bool neighbours(float place, int64_t extent, int64_t* low, int64_t* high, float* weight) {
-  if (!(place >= -1 && place <= static_cast<float>(extent))) return false;
+  if (extent == 0 || !(place >= -1 && place <= static_cast<float>(extent))) return false;
   place = std::max(place, 0.0F);
   *low = std::min(static_cast<int64_t>(place), extent - 1);
   *high = std::min(*low + 1, extent - 1);

@@ -32,7 +32,7 @@ def test_heads_are_shared(queries, shared):
 
 
 @pytest.mark.parametrize(
-    "attrs", [{"scale": 0.3}, {"softcap": 0.7}, {"is_causal": 1}, {"softmax_precision": 11}]
+    "attrs", [{"scale": 0.3}, {"scale": 0.0}, {"softcap": 0.7}, {"is_causal": 1}, {"softmax_precision": 11}]
 )
 def test_attributes(attrs):
     run(heads(), **attrs)

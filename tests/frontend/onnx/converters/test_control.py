@@ -7,7 +7,7 @@ import pytest
 from onnx_testing import check_model, compare, parsed, refused, run_model
 
 import tilewright
-from tilewright.frontend.onnx import from_onnx
+from tilewright.frontend.onnx import from_onnx, register_converter
 
 X = np.arange(35, dtype="float32").reshape(5, 7) - 17
 TRUE, FALSE = np.array(True), np.array(False)
@@ -245,6 +245,79 @@ def test_the_first_error_is_raised_if_no_branch_fits():
         SQUEEZED.replace("AXIS", "3"),
         tilewright.UserError,
         'ReduceSum node that makes "y": sum: axis 3 is outside of a tensor with 1 dimension',
+    )
+
+
+def squeezed_again_and_again(count):
+    """Each branch squeezes a dimension if its extent is 1; what follows takes it as it is."""
+    lines = [
+        f"t{n} = If(c) <then_branch = a () => (float[k] p) {{ p = Squeeze(x{n}, one) }}, "
+        f"else_branch = b () => (float[k, l] p) {{ p = Neg(x{n}) }}>  x{n + 1} = Transpose<perm = [1, 0]>(t{n})"
+        for n in range(count)
+    ]
+    return f"""
+g (float[n, m] x0) => (float[k, l] y) {{
+  sizes = Shape(x0)
+  one = Constant<value = int64[1] {{1}}>()
+  size = Gather(sizes, one)
+  c = Equal(size, one)
+  {"  ".join(lines)}
+  y = Identity(x{count})
+}}"""
+
+
+def test_many_branches_are_taken_that_the_model_goes_on_with():
+    text = squeezed_again_and_again(40)
+    main = tilewright.VirtualMachine(tilewright.compile(parsed(text)))["main"]
+    compare(main(X).numpy(), X)
+
+
+@pytest.fixture
+def imports():
+    """A list that gets an element each time that a node my.domain::Count is imported."""
+    found = []
+
+    def count(bb, inputs, attributes):
+        found.append(1)
+        return inputs[0]
+
+    register_converter("my.domain::Count", count)
+    yield found
+    register_converter("my.domain::Count", None)
+
+
+def counted(text):
+    model = parsed(text)
+    model.opset_import.add(domain="my.domain", version=1)
+    return model
+
+
+def test_an_error_that_no_branch_causes_is_raised_at_once(imports):
+    text = squeezed_again_and_again(3).replace(
+        "y = Identity(x3)", "z = my.domain.Count(x0)  v = Transpose<perm = [0, 1, 2]>(z)  y = Add(x3, v)"
+    )
+    with pytest.raises(tilewright.UserError, match="Transpose node that makes"):
+        from_onnx(counted(text))
+    failed = len(imports)
+    imports.clear()
+    from_onnx(counted(text.replace("[0, 1, 2]", "[0, 1]")))
+    assert failed <= len(imports) == 2  # the first of three branches had to be changed
+
+
+def test_refuses_branches_of_different_types_deep_in_each_other():
+    body = "r = Squeeze(x0, one)"
+    for n in range(16):
+        body = (
+            f"i{n} = If(c) <then_branch = a{n} () => (float[k] r) {{ {body} }}, "
+            f"else_branch = b{n} () => (float[k, l] p) {{ p = Neg(x0) }}>  r = Neg(i{n})"
+        )
+    text = squeezed_again_and_again(0).replace("y = Identity(x0)", body + "  y = Identity(r)")
+    with pytest.raises(tilewright.Unsupported) as caught:
+        from_onnx(parsed(text))
+    assert (
+        str(caught.value)
+        .splitlines()[0]
+        .endswith(": branches that return different numbers of dimensions lie deep in each other")
     )
 
 

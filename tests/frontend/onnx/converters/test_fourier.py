@@ -148,6 +148,18 @@ def test_refusals():
             "the input is [2, 7, 3], expected a last dimension of 1 or 2: real numbers, or pairs",
         ),
         ("DFT", [x, np.array(0)], {}, "the length of the transform is 0, expected at least 1"),
+        (
+            "DFT",
+            [x, np.array(2**40)],
+            {},
+            "the length of the transform is 1099511627776, supported are at most 16777216",
+        ),
+        (
+            "DFT",
+            [x, np.array(16777213)],
+            {},
+            "a table of 469761964 numbers is made when a model is imported, supported are at most 268435456",
+        ),
         ("DFT", [x, np.array([3, 4])], {}, "dft_length has 2 elements, expected 1"),
         ("DFT", [x, None, np.array(2)], {}, "axis 2 is the last one, which holds real and imaginary parts"),
         ("DFT", [x, None, np.array([0, 1])], {}, "axis has 2 elements, expected 1"),

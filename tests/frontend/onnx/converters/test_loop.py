@@ -1,6 +1,7 @@
 """Loops: written out or run by the virtual machine; values that grow, lists, values from outside, conditions."""
 
 import numpy as np
+import onnx
 import pytest
 from onnx_testing import as_arrays, check_model, compare, parsed, refused
 
@@ -276,6 +277,54 @@ def test_errors_name_the_nodes_around():
 @pytest.mark.parametrize("seed", range(25))
 def test_random_loops(seed):
     checked(*random_loops(seed), rtol=1e-4)
+
+
+def test_loops_in_loops_are_written_out_only_if_they_are_few_nodes():
+    inner = "v = Add(t, x)"
+    for n in range(3):
+        inner = f"v = Loop(most, , t) <body = b{n} (int64 i{n}, bool c{n}, float[2, 7] t) => (bool c{n}, float[2, 7] v) {{ {inner} }}>"
+    text = "g (float[2, 7] x) => (float[2, 7] v) { most = Constant<value = int64 {MOST}>()  t = Identity(x)  INNER }"
+    text = text.replace("INNER", inner)
+    assert "R.loop" not in from_onnx(parsed(text.replace("MOST", "3"))).script()
+    assert "R.loop" in from_onnx(parsed(text.replace("MOST", "100"))).script()
+    checked(text.replace("MOST", "3"), (X,), rtol=1e-5)
+    checked(text.replace("MOST", "9"), (X,), rtol=1e-4)
+
+
+@pytest.mark.parametrize("most", [3, 2**62, 2**63 - 1])
+def test_refuses_carried_values_that_are_left_out(most):
+    text = SUMS.replace("int64 most, ", "").replace(
+        "zero =", f"most = Constant<value = int64 {{{most}}}>()  zero ="
+    )
+    model = parsed(text)
+    loop = next(node for node in model.graph.node if node.op_type == "Loop")
+    loop.input[2] = ""
+    refused(
+        model,
+        tilewright.UserError,
+        'Loop node that makes "y": input 2 is left out, but is required',
+    )
+
+
+@pytest.mark.parametrize("maker", ["Identity", "Constant"])
+def test_refuses_bodies_whose_condition_is_made_of_nothing(maker):
+    yes = "yes = Constant<value = bool {1}>()  three = Constant<value = int64 {3}>()  zero ="
+    model = parsed(
+        SUMS.replace("int64 most, ", "")
+        .replace("zero =", yes)
+        .replace("Loop(most, , x)", "Loop(three, yes, x)")
+    )
+    body = next(node for node in model.graph.node if node.op_type == "Loop").attribute[0].g
+    condition = next(node for node in body.node if node.output[0] == "d")
+    condition.op_type = maker
+    del condition.input[:]
+    if maker == "Constant":
+        condition.attribute.add(name="value", type=onnx.AttributeProto.STRING, s=b"yes")
+    text = {
+        "Identity": 'Identity node that makes "d": 0 inputs, expected 1',
+        "Constant": 'Constant node that makes "d": attribute "value" is a string, expected a tensor',
+    }
+    refused(model, tilewright.UserError, 'Loop node that makes "y": ' + text[maker])
 
 
 class Writer:

@@ -62,6 +62,35 @@ def test_binarizer():
     check("Binarizer", [X], threshold=0.25)
 
 
+@pytest.mark.parametrize("threshold", [-0.5, 0.5, 1e30])
+@pytest.mark.parametrize("dtype", ["int64", "int32", "float64"])
+def test_binarizer_of_integers_compares_with_a_fraction(dtype, threshold):
+    x = np.array([-2, -1, 0, 1, 2], dtype)
+    found = run_op("Binarizer", [x], domain=DOMAIN, opset=1, threshold=threshold)[0]
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, (x > threshold).astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "int8", "bool"])
+def test_imputer_of_other_dtypes(dtype):
+    x = np.ones((2, 3), dtype)
+    given = {"imputed_value_floats": [1.0], "imputed_value_int64s": [1]}
+    assert refusal("Imputer", [x], kind=tilewright.Unsupported, **given) == (
+        f'unsupported: Imputer node "n": the input has dtype {dtype}, supported are float32, float64, int32 and int64'
+    )
+
+
+@pytest.mark.parametrize("is_constant", [False, True])
+@pytest.mark.parametrize("place", [3, -1])
+def test_columns_that_are_not_there(place, is_constant):
+    places = np.int64([0, place])
+    model = model_of("ArrayFeatureExtractor", [X, places], domain=DOMAIN, opset=1)
+    if is_constant:
+        model.graph.initializer.append(numpy_helper.from_array(places, "x1"))
+    with pytest.raises(tilewright.UserError, match=f"x1: element 1 is {place}, expected 0 to 2"):
+        run(model, [X] if is_constant else [X, places])
+
+
 def test_array_feature_extractor():
     for places in (np.int64([2, 0]), np.int64([[2, 0, 1, 1]])):
         check("ArrayFeatureExtractor", [X, places])
@@ -135,8 +164,41 @@ def test_label_encoder_of_tensors():
     np.testing.assert_array_equal(found, [10, 7, 30])
 
 
+def test_label_encoder_of_integers_that_are_no_doubles():
+    x = np.int64([2**53, 2**53 + 1, 5])
+    keys, values = [2**53 + 1, 2**53], [2**60 + 1, 2**60 + 3]
+    right = np.int64([2**60 + 3, 2**60 + 1, -7])
+    np.testing.assert_array_equal(encoded(x, keys_int64s=keys, values_int64s=values, default_int64=-7), right)
+    tensors = {"keys_tensor": keys, "values_tensor": values, "default_tensor": [-7]}
+    tensors = {name: numpy_helper.from_array(np.int64(each)) for name, each in tensors.items()}
+    np.testing.assert_array_equal(encoded(x, 4, **tensors), right)
+
+
+def test_the_last_of_equal_keys_counts():
+    found = encoded(np.int64([1, 2, 3]), keys_int64s=[1, 2, 1], values_int64s=[10, 20, 30])
+    np.testing.assert_array_equal(found, [30, 20, -1])
+
+
 def test_label_encoders_that_are_refused():
     x = np.int64([1])
+    two = numpy_helper.from_array(np.int64([5, 6]))
+    for default, text in [
+        (np.int64([7, 8]), "2 elements of int64"),
+        (np.float32([7]), "1 element of float32"),
+    ]:
+        tensors = {
+            "keys_tensor": two,
+            "values_tensor": two,
+            "default_tensor": numpy_helper.from_array(default),
+        }
+        assert refusal("LabelEncoder", [x], 4, **tensors) == (
+            f'error: LabelEncoder node "n": attribute "default_tensor" has {text}, expected one int64'
+        )
+    bytes_ = numpy_helper.from_array(np.uint8([5, 6]))
+    assert refusal("LabelEncoder", [x], 4, tilewright.Unsupported, keys_tensor=bytes_, values_tensor=two) == (
+        'unsupported: LabelEncoder node "n": attribute "keys_tensor" has dtype uint8, supported are float32, float64, '
+        "int32 and int64"
+    )
     assert refusal("LabelEncoder", [x], 2, keys_int64s=[1, 2], values_int64s=[1]) == (
         'error: LabelEncoder node "n": 2 keys and 1 value, expected as many, and one at least'
     )

@@ -1,10 +1,8 @@
 """Linear models and support vectors: numbers against onnxruntime's."""
 
 import numpy as np
-import onnxruntime
 import pytest
-from node_testing import model_of, refusal_of, run
-from onnx import TensorProto
+from node_testing import check_rows, refusal_of
 
 import tilewright
 
@@ -17,14 +15,8 @@ def floats(*shape):
     return [float(np.float32(value)) for value in rng.standard_normal(shape).ravel()]
 
 
-def check(op, x=X, outputs=1, rtol=1e-4, **attrs):
-    model = model_of(op, [x], outputs, domain=DOMAIN, opset=1, shapes=[["n", 3]], **attrs)
-    if outputs == 2:
-        model.graph.output[0].type.tensor_type.elem_type = TensorProto.INT64
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    for found, right in zip(run(model, [x]), session.run(None, {"x0": x}), strict=True):
-        assert found.dtype == right.dtype
-        np.testing.assert_allclose(found, right, rtol=rtol, atol=1e-5)
+def check(op, x=X, **options):
+    check_rows(op, x, **options)
 
 
 @pytest.mark.parametrize("targets", [1, 2])
@@ -113,4 +105,21 @@ def test_probabilities_of_support_vectors():
     ) == (
         'unsupported: SVMClassifier node "n": attribute "prob_a" asks for probabilities, which are found by iteration\n'
         "help: export the model without probabilities, e.g. SVC(probability=False)"
+    )
+
+
+def test_very_many_pairs_of_classes():
+    count = 20000
+    attrs = {
+        "classlabels_ints": range(count),
+        "coefficients": [1.0] * (count - 1),
+        "support_vectors": [1.0],
+        "rho": [0.0],
+    }
+    sizes = [1] + [0] * (count - 1)
+    text = refusal_of("SVMClassifier", [X[:, :1]], outputs=2, domain=DOMAIN, opset=1, kind=tilewright.Unsupported,
+                      vectors_per_class=sizes, **attrs)  # fmt: skip
+    assert text == (
+        'unsupported: SVMClassifier node "n": 20000 classes with 1 '
+        "support vectors: each pair of classes gets a row of weights"
     )

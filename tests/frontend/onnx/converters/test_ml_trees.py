@@ -1,9 +1,8 @@
 """Ensembles of trees: numbers against onnxruntime's and against a walk written here."""
 
 import numpy as np
-import onnxruntime
 import pytest
-from node_testing import model_of, refusal_of, run, run_op
+from node_testing import check_rows, model_of, refusal_of, run, run_op
 from onnx import TensorProto, helper
 
 import tilewright
@@ -49,14 +48,8 @@ def weights(leaves, rng, what, targets, per_leaf=1, low=-1.0):
     }
 
 
-def check(op, x, outputs=1, opset=3, rtol=1e-4, **attrs):
-    model = model_of(op, [x], outputs, domain=DOMAIN, opset=opset, shapes=[["n", x.shape[1]]], **attrs)
-    if outputs == 2:
-        model.graph.output[0].type.tensor_type.elem_type = TensorProto.INT64
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    for found, right in zip(run(model, [x]), session.run(None, {"x0": x}), strict=True):
-        assert found.dtype == right.dtype
-        np.testing.assert_allclose(found, right, rtol=rtol, atol=1e-5)
+def check(op, x, outputs=1, opset=3, **options):
+    check_rows(op, x, outputs, opset, **options)
 
 
 def rows(rng, count=127, columns=7, dtype="float32"):
@@ -240,6 +233,24 @@ def test_inputs_and_classes_that_are_wrong():
 
 
 # ---- TreeEnsemble
+
+
+def test_leaves_for_several_of_very_many_targets():
+    most = 2**31 - 1
+    attrs = stump(target_treeids=[0, 0], target_nodeids=[1, 1], target_ids=[0, 1], target_weights=[1.0, 2.0])
+    text = refusal_of("TreeEnsembleRegressor", [np.float32([[0, 1]])], domain=DOMAIN, opset=3, kind=tilewright.Unsupported,
+                      n_targets=most, **attrs)  # fmt: skip
+    assert text == (
+        'unsupported: TreeEnsembleRegressor node "n": 4 nodes of trees with leaves for several of 2147483647 targets: '
+        "each gets a row of weights"
+    )
+
+
+def test_the_average_of_no_trees():
+    found = run_op(
+        "TreeEnsembleRegressor", [np.float32([[0, 1]])], domain=DOMAIN, opset=3, aggregate_function="AVERAGE"
+    )
+    np.testing.assert_array_equal(found[0], [[0]])
 
 
 def tensor(values, kind=TensorProto.FLOAT):

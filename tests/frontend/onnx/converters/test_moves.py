@@ -18,6 +18,15 @@ def test_reshape_keeps_and_infers_extents():
     np.testing.assert_array_equal(found, X.reshape(2, 35, 1))
 
 
+def test_squeeze_whose_axes_are_left_out():
+    node = helper.make_node("Squeeze", ["x", ""], ["y"])
+    x = helper.make_tensor_value_info("x", 1, [1, 5, 1])
+    graph = helper.make_graph([node], "g", [x], [helper.make_tensor_value_info("y", 1, None)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    main = tilewright.VirtualMachine(tilewright.compile(model))["main"]
+    np.testing.assert_array_equal(main(X[:1, :, :1]).numpy(), X[0, :, 0])
+
+
 def test_slices_of_negative_steps():
     found = run_node("Slice", [X, ints(6, -1), ints(-8, 0), ints(2, 1), ints(-2, -1)], constants=[1, 2, 3, 4])
     np.testing.assert_array_equal(found, X[:, :0:-1, ::-2])

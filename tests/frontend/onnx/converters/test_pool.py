@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from onnx_peers import check, model_of, ours, some
+from onnx_peer import by_us, check_open, model_of, some
 from onnx_testing import run_node
 
 import tilewright
@@ -48,22 +48,24 @@ POOLS = [
 @pytest.mark.parametrize("order", [0, 1])
 @pytest.mark.parametrize("dtype", ["float32", "uint8"])
 def test_places_of_the_largest(attrs, order, dtype):
-    check("MaxPool", [X.astype(dtype)], outputs=2, storage_order=order, **attrs)
+    check_open("MaxPool", [X.astype(dtype)], outputs=2, storage_order=order, **attrs)
 
 
 @pytest.mark.parametrize("size", [(7,), (5, 7, 3)])
 @pytest.mark.parametrize("order", [0, 1])
 def test_places_in_lines_and_volumes(size, order):
     x = some(2, 3, *size)
-    check(
+    check_open(
         "MaxPool", [x], outputs=2, storage_order=order, kernel_shape=[2] * len(size), strides=[2] * len(size)
     )
 
 
 def test_places_of_halves():
     x = some(1, 2, 5, 7)
-    values, places = check("MaxPool", [x.astype("float16").astype("float32")], outputs=2, kernel_shape=[3, 3])
-    check(
+    values, places = check_open(
+        "MaxPool", [x.astype("float16").astype("float32")], outputs=2, kernel_shape=[3, 3]
+    )
+    check_open(
         "MaxPool",
         [x.astype("float16")],
         outputs=2,
@@ -74,7 +76,7 @@ def test_places_of_halves():
 
 def test_nan_has_no_place():
     x = np.array([[[np.nan, 1, np.nan, np.nan, 3, 2]]], "float32")
-    _, places = ours(model_of("MaxPool", [x], outputs=2, kernel_shape=[2], strides=[2]), [x])
+    _, places = by_us(model_of("MaxPool", [x], outputs=2, kernel_shape=[2], strides=[2]), [x])
     assert places[0, 0, 0] == 1
     assert 2 <= places[0, 0, 1] <= 3
     assert places[0, 0, 2] == 4
@@ -82,23 +84,23 @@ def test_nan_has_no_place():
 
 def test_unpooling_undoes_pooling():
     x = some(2, 3, 4, 6)
-    values, places = check("MaxPool", [x], outputs=2, kernel_shape=[2, 2], strides=[2, 2])
+    values, places = check_open("MaxPool", [x], outputs=2, kernel_shape=[2, 2], strides=[2, 2])
     wanted = np.zeros(x.size, "float32")
     wanted[places.reshape(-1)] = values.reshape(-1)
     attrs = {"kernel_shape": [2, 2], "strides": [2, 2]}
-    check("MaxUnpool", [values, places], expected=[wanted.reshape(x.shape)], **attrs)
+    check_open("MaxUnpool", [values, places], expected=[wanted.reshape(x.shape)], **attrs)
     larger = np.pad(wanted.reshape(x.shape), ((0, 0), (0, 0), (0, 1), (0, 2)))
     shape = np.array(larger.shape)
-    check("MaxUnpool", [values, places, shape], lists=[2], expected=[larger], **attrs)
-    check("MaxUnpool", [values, places, shape], constants=[2], expected=[larger], **attrs)
-    check("MaxUnpool", [values[:0], places[:0]], expected=[x[:0]], **attrs)
+    check_open("MaxUnpool", [values, places, shape], lists=[2], expected=[larger], **attrs)
+    check_open("MaxUnpool", [values, places, shape], constants=[2], expected=[larger], **attrs)
+    check_open("MaxUnpool", [values[:0], places[:0]], expected=[x[:0]], **attrs)
 
 
 def test_a_place_outside():
     values, places = some(1, 1, 2, 2), np.array([[[[0, 3], [16, 5]]]])
     with pytest.raises(tilewright.UserError) as error:
         attrs = {"kernel_shape": [2, 2], "strides": [2, 2]}
-        ours(model_of("MaxUnpool", [values, places], **attrs), [values, places])
+        by_us(model_of("MaxUnpool", [values, places], **attrs), [values, places])
     assert str(error.value) == (
         'error: MaxUnpool node that makes "y0": index 16 is outside of dimension 0, which has extent 16'
     )
@@ -108,8 +110,8 @@ def test_a_place_outside():
 def test_norms_of_windows(p):
     attrs = {"kernel_shape": [3, 2], "strides": [2, 3], "p": p}
     for more in [{}, {"pads": [1, 0, 1, 1]}, {"dilations": [2, 2]}]:
-        check("LpPool", [X], rtol=1e-4, **attrs, **more)
+        check_open("LpPool", [X], rtol=1e-4, **attrs, **more)
     windows = np.pad(np.abs(X) ** p, ((0, 0), (0, 0), (0, 1), (0, 0)))
     windows = np.lib.stride_tricks.sliding_window_view(windows, (3, 2), (2, 3))[:, :, ::2, ::3]
-    check("LpPool", [X], ceil_mode=1, expected=[windows.sum((-2, -1)) ** (1 / p)], rtol=1e-4, **attrs)
-    check("GlobalLpPool", [X], opset=16, p=p, rtol=1e-4)
+    check_open("LpPool", [X], ceil_mode=1, expected=[windows.sum((-2, -1)) ** (1 / p)], rtol=1e-4, **attrs)
+    check_open("GlobalLpPool", [X], opset=16, p=p, rtol=1e-4)

@@ -3,7 +3,7 @@
 import numpy as np
 import onnx
 import pytest
-from onnx_peers import check, model_of, ours, some
+from onnx_peer import by_us, check_open, model_of, some
 
 import tilewright
 
@@ -35,7 +35,7 @@ def bits(count, seed):
 
 
 def one(op, **attrs):
-    return ours(model_of(op, [], **attrs), [])[0]
+    return by_us(model_of(op, [], **attrs), [])[0]
 
 
 def test_uniform_numbers_are_those_of_the_generator():
@@ -80,22 +80,22 @@ def test_two_nodes_without_seed_differ():
         b = RandomUniformLike(x)
         y = Sub(a, b)
     }"""
-    assert ours(onnx.parser.parse_model(text), [some(7)])[0].any()
+    assert by_us(onnx.parser.parse_model(text), [some(7)])[0].any()
 
 
 @pytest.mark.parametrize("is_open", [False, True])
 def test_like_another_tensor(is_open):
     x = some(5, 7, dtype="float16")
-    found = ours(model_of("RandomNormalLike", [x], is_open=is_open, seed=2.0), [x])[0]
+    found = by_us(model_of("RandomNormalLike", [x], is_open=is_open, seed=2.0), [x])[0]
     assert (found.dtype, found.shape) == (x.dtype, x.shape)
-    found = ours(model_of("RandomUniformLike", [x[:0]], is_open=is_open, dtype=FLOAT), [x[:0]])[0]
+    found = by_us(model_of("RandomUniformLike", [x[:0]], is_open=is_open, dtype=FLOAT), [x[:0]])[0]
     assert (found.dtype, found.shape) == (np.float32, (0, 7))
 
 
 @pytest.mark.parametrize("is_open", [False, True])
 def test_bernoulli(is_open):
     chance = np.repeat(np.array([[0], [0.3], [1]], "float32"), 5000, axis=1)
-    found = ours(model_of("Bernoulli", [chance], is_open=is_open, dtype=INT64, seed=1.0), [chance])[0]
+    found = by_us(model_of("Bernoulli", [chance], is_open=is_open, dtype=INT64, seed=1.0), [chance])[0]
     assert found.dtype == np.int64
     assert not found[0].any()
     assert abs(found[1].mean() - 0.3) < 0.02
@@ -107,7 +107,7 @@ def test_multinomial(is_open):
     chances = np.array([[0.1, 0, 0.6, 0.3], [0, 1, 0, 0]], "float32")
     with np.errstate(divide="ignore"):
         weights = np.log(chances) + 2
-    found = ours(model_of("Multinomial", [weights], is_open=is_open, sample_size=5000, seed=1.0), [weights])[
+    found = by_us(model_of("Multinomial", [weights], is_open=is_open, sample_size=5000, seed=1.0), [weights])[
         0
     ]
     assert (found.dtype, found.shape) == (np.int32, (2, 5000))
@@ -118,9 +118,9 @@ def test_multinomial(is_open):
 
 def test_dropout_passes_on():
     x = some(2, 5, 7)
-    check("Dropout", [x], expected=[x])
-    check("Dropout", [x, np.float32(0.7)], outputs=2, expected=[x, np.ones(x.shape, bool)])
-    check("Dropout", [x], outputs=2, opset=7, expected=[x, np.ones_like(x)])
+    check_open("Dropout", [x], expected=[x])
+    check_open("Dropout", [x, np.float32(0.7)], outputs=2, expected=[x, np.ones(x.shape, bool)])
+    check_open("Dropout", [x], outputs=2, opset=7, expected=[x, np.ones_like(x)])
 
 
 @pytest.mark.parametrize("is_constant", [False, True])
@@ -129,11 +129,11 @@ def test_dropout_in_training(is_constant):
     arrays = [x, np.float32(0.3), np.bool_(True)]
     model = model_of("Dropout", arrays, constants=[1, 2] if is_constant else [], outputs=2, seed=3)
     passed = arrays[:1] if is_constant else arrays
-    y, mask = ours(model, passed)
+    y, mask = by_us(model, passed)
     assert mask.dtype == bool
     assert abs(mask.mean() - 0.7) < 0.02
     np.testing.assert_allclose(y, np.where(mask, x / np.float32(0.7), 0), rtol=1e-6)
-    np.testing.assert_array_equal(ours(model, passed)[1], mask)
+    np.testing.assert_array_equal(by_us(model, passed)[1], mask)
 
 
 RNG_X = some(100, 127)
@@ -141,11 +141,11 @@ RNG_X = some(100, 127)
 
 def test_training_that_the_call_turns_off():
     arrays = [RNG_X, np.float32(0.3), np.bool_(False)]
-    y, mask = ours(model_of("Dropout", arrays, outputs=2, seed=3), arrays)
+    y, mask = by_us(model_of("Dropout", arrays, outputs=2, seed=3), arrays)
     assert mask.all()
     np.testing.assert_array_equal(y, RNG_X)
 
 
 def test_a_dropout_of_ratio_0():
     arrays = [RNG_X, np.float32(0), np.bool_(True)]
-    check("Dropout", arrays, constants=[1, 2], outputs=2, expected=[RNG_X, np.ones(RNG_X.shape, bool)])
+    check_open("Dropout", arrays, constants=[1, 2], outputs=2, expected=[RNG_X, np.ones(RNG_X.shape, bool)])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from onnx_peers import RNG, check, model_of, of_reference, ours, some
+from onnx_peer import RNG, by_reference, by_us, check_open, model_of, some
 
 import tilewright
 
@@ -10,16 +10,16 @@ import tilewright
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "bool"])
 def test_places_of_elements_that_are_not_zero(dtype):
     x = RNG.integers(0, 3, (5, 1, 7)).astype(dtype)
-    check("NonZero", [x], expected=[np.stack(np.nonzero(x))])
-    check("NonZero", [x[:0]], expected=[np.zeros((3, 0), "int64")])
+    check_open("NonZero", [x], expected=[np.stack(np.nonzero(x))])
+    check_open("NonZero", [x[:0]], expected=[np.zeros((3, 0), "int64")])
 
 
 def test_nan_is_not_zero_and_minus_zero_is():
-    check("NonZero", [np.array([0, -0.0, np.nan], "float32")], expected=[[[2]]])
+    check_open("NonZero", [np.array([0, -0.0, np.nan], "float32")], expected=[[[2]]])
 
 
 def test_places_in_a_scalar_have_no_dimension():
-    check("NonZero", [np.float32(3).reshape(())], expected=[np.zeros((0, 1), "int64")])
+    check_open("NonZero", [np.float32(3).reshape(())], expected=[np.zeros((0, 1), "int64")])
 
 
 def test_following_operators_know_the_extent():
@@ -32,17 +32,17 @@ def test_following_operators_know_the_extent():
         y = Add(taken, taken)
     }"""
     x = RNG.integers(-1, 2, (5, 7)).astype("float32")
-    np.testing.assert_array_equal(ours(onnx.parser.parse_model(text), [x])[0], 2 * x[x != 0])
+    np.testing.assert_array_equal(by_us(onnx.parser.parse_model(text), [x])[0], 2 * x[x != 0])
 
 
 @pytest.mark.parametrize("axis", [None, 0, -1])
 def test_compress(axis):
     x, condition = some(5, 7), np.array([True, False, True, True, False])
     attrs = {} if axis is None else {"axis": axis}
-    check("Compress", [x, condition], expected=[np.compress(condition, x, axis)], **attrs)
-    check("Compress", [x, condition], constants=[1], expected=[np.compress(condition, x, axis)], **attrs)
+    check_open("Compress", [x, condition], expected=[np.compress(condition, x, axis)], **attrs)
+    check_open("Compress", [x, condition], constants=[1], expected=[np.compress(condition, x, axis)], **attrs)
     nothing = np.zeros(5, bool)
-    check(
+    check_open(
         "Compress",
         [x.astype("float16"), nothing],
         expected=[np.compress(nothing, x.astype("float16"), axis)],
@@ -53,7 +53,7 @@ def test_compress(axis):
 def test_a_condition_longer_than_the_dimension():
     x, condition = some(3, 7), np.ones(5, bool)
     with pytest.raises(tilewright.UserError) as error:
-        ours(model_of("Compress", [x, condition], is_open=True, axis=0), [x, condition])
+        by_us(model_of("Compress", [x, condition], is_open=True, axis=0), [x, condition])
     assert 'Compress node that makes "y0": condition has x1_0 = 5 elements for an extent of x0_0 = 3' in str(
         error.value
     )
@@ -73,7 +73,7 @@ def test_unique_elements(is_sorted):
             np.argsort(order)[inverse],
         )
     y = x.reshape(-1)[first]  # of -0 and 0 the first
-    check("Unique", [x], outputs=4, sorted=is_sorted, expected=[y, first, inverse, counts])
+    check_open("Unique", [x], outputs=4, sorted=is_sorted, expected=[y, first, inverse, counts])
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])
@@ -81,12 +81,12 @@ def test_unique_elements(is_sorted):
 def test_unique_slices(axis, dtype):
     x = RNG.integers(0, 2, (5, 2, 3)).astype(dtype)
     y, first, inverse, counts = np.unique(x, True, True, True, axis=axis)
-    check("Unique", [x], outputs=4, axis=axis, expected=[y, first, inverse.reshape(-1), counts])
+    check_open("Unique", [x], outputs=4, axis=axis, expected=[y, first, inverse.reshape(-1), counts])
 
 
 def test_unique_of_nothing():
     none = np.zeros(0, "int64")
-    check("Unique", [none], outputs=4, expected=[none] * 4)
+    check_open("Unique", [none], outputs=4, expected=[none] * 4)
 
 
 def boxes_of(count, batch=2):
@@ -105,19 +105,19 @@ def test_boxes_that_overlap_no_better_one(center, least):
     thresholds = [scalar(9, "int64"), scalar(0.2), None if least is None else scalar(least)]
     arrays = [boxes, scores, *thresholds][: 4 if least is None else 5]
     for constants in [[], range(2, len(arrays))]:
-        check("NonMaxSuppression", arrays, constants=constants, center_point_box=center)
+        check_open("NonMaxSuppression", arrays, constants=constants, center_point_box=center)
 
 
 def test_no_limit_selects_nothing():
-    check("NonMaxSuppression", [boxes_of(7), some(2, 1, 7)], expected=[np.zeros((0, 3), "int64")])
+    check_open("NonMaxSuppression", [boxes_of(7), some(2, 1, 7)], expected=[np.zeros((0, 3), "int64")])
 
 
 def test_scores_that_are_nan_come_last():
     boxes = np.array([[[0, 0, 1, 1], [2, 2, 3, 3], [4, 4, 5, 5]]], "float32")
     scores = np.array([[[np.nan, 0.5, 0.7]]], "float32")
     every = scalar(3, "int64")
-    check("NonMaxSuppression", [boxes, scores, every], expected=[[[0, 0, 2], [0, 0, 1], [0, 0, 0]]])
-    check(
+    check_open("NonMaxSuppression", [boxes, scores, every], expected=[[[0, 0, 2], [0, 0, 1], [0, 0, 0]]])
+    check_open(
         "NonMaxSuppression",
         [boxes, scores, every, None, scalar(0.6)],
         expected=[[[0, 0, 2]]],
@@ -127,4 +127,4 @@ def test_scores_that_are_nan_come_last():
 def test_an_overlap_equal_to_the_threshold_is_kept():
     boxes = np.array([[[0, 0, 1, 1], [0, 0.5, 1, 1.5]]], "float32")
     arrays = [boxes, np.array([[[0.9, 0.8]]], "float32"), scalar(2, "int64"), scalar(np.float32(1) / 3)]
-    check("NonMaxSuppression", arrays, peer=of_reference)
+    check_open("NonMaxSuppression", arrays, peer=by_reference)

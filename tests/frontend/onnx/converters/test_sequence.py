@@ -339,3 +339,47 @@ def test_sizes_are_checked_when_the_graph_runs():
     main = main_of(text.replace("int64[k]", "int64"))
     with pytest.raises(tilewright.UserError, match="list_split: a part of the split has a size below 1"):
         main(X, position(0))
+    main = main_of(text.replace("int64[k]", "int64[k, l]"))
+    message = r"list_split: the sizes are int64\[0, 3\], expected one number or a list"
+    with pytest.raises(tilewright.UserError, match=message):
+        main(X, np.zeros((0, 3), "int64"))
+
+
+def test_parts_of_a_long_dimension_are_a_list():
+    for split in [
+        "s = SplitToSequence(x)",
+        "one = Constant<value = int64 {1}>()  s = SplitToSequence(x, one)",
+    ]:
+        text = f"g (float[1099511627776] x) => (int64 n) {{ {split}  n = SequenceLength(s) }}"
+        assert "list_split" in from_onnx(parsed(text)).script()
+
+
+def test_parts_that_are_larger_than_the_dimension():
+    most = 2**63 - 1
+    text = "g (float[5, 7] x) => (seq(float[p, 7]) s) { n = Constant<value = SPLIT>()  s = SplitToSequence(x, n) }"
+    check_model(text.replace("SPLIT", f"int64 {{{most}}}"), (X,))
+    refused(
+        text.replace("SPLIT", f"int64[3] {{{most}, {most}, 7}}"),
+        tilewright.UserError,
+        'SplitToSequence node that makes "s": the parts of the split have more elements than the dimension, which has 5',
+    )
+
+
+def test_a_map_hides_no_name_of_the_model():
+    text = """
+g (float[n] x, int64 k) => (float[n] z, int64 count, float[m] last) {
+  length = Add(x, x)
+  t = SplitToSequence(x, k)
+  y = SequenceMap(t) <body = b (float[m] e) => (float[m] r) { r = Neg(e) }>
+  count = SequenceLength(y)
+  first = Constant<value = int64 {0}>()
+  last = SequenceAt(y, first)
+  z = Identity(length)
+}"""
+    model = parsed(text)
+    for node in model.graph.node:
+        for names in (node.input, node.output):
+            for place, name in enumerate(names):
+                if name == "length":
+                    names[place] = "y.length"
+    check_model(model, (X[0], position(2)), (X[1], position(7)))

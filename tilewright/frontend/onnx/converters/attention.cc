@@ -27,8 +27,8 @@ class Converter {
     read_operands(past_value);
     queries_ = math_.shape(in_.query)[in_.has_heads_first ? 2 : 1];
     keys_ = math_.shape(in_.key)[in_.kv_has_heads_first ? 2 : 1];
-    const double scale = float_attr(node_, "scale", 0);
-    in_.scale = scale != 0 ? scale : scale_of_head(math_.shape(in_.query)[3]);
+    in_.scale =
+        node_.find("scale") ? float_attr(node_, "scale", 0) : scale_of_head(math_.shape(in_.query)[3]);
     in_.softcap = float_attr(node_, "softcap", 0);
     if (const int64_t precision = int_attr(node_, "softmax_precision", 0))
       in_.precision = dtype_of(precision, "attribute \"softmax_precision\"");

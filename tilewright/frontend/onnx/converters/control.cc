@@ -87,8 +87,7 @@ bool has_one_type(const ir::Type& a, const ir::Type& b) {
 }
 
 // Only outputs of the model may have a type that depends on a condition that is computed when the graph runs.
-void require_no_reader(const Importer& importer, const std::string& name, const ir::Type& a,
-                       const ir::Type& b) {
+void require_no_reader(Importer& importer, const std::string& name, const ir::Type& a, const ir::Type& b) {
   if (!importer.is_read_by_nodes(name)) return;
   throw Unsupported("its output \"{}\" is {} or {}, depending on the condition", name, relax::type_text(a),
                     relax::type_text(b))
@@ -182,7 +181,7 @@ void convert_chosen(Importer& importer, const Node& node, bool truth) {
 }
 
 // The first result that nodes read and that has another dtype or number of dimensions in each branch.
-std::optional<size_t> undecided_result(const Importer& importer, const Node& node, const Branch& then,
+std::optional<size_t> undecided_result(Importer& importer, const Node& node, const Branch& then,
                                        const Branch& otherwise) {
   for (size_t n = 0; n < node.outputs.size(); ++n) {
     if (!node.outputs[n].empty() &&

@@ -2,18 +2,20 @@
 // R.loop.
 // Source: onnx.ai/onnx/operators (Loop-1, -11, -13 and later, which differ in types only).
 #include <algorithm>
+#include <utility>
 
 #include "tilewright/frontend/onnx/import/convert.h"
 #include "tilewright/frontend/onnx/import/lists.h"
 #include "tilewright/frontend/onnx/import/loops.h"
 #include "tilewright/support/count_text.h"
+#include "tilewright/support/finally.h"
 
 namespace tilewright::frontend::onnx {
 namespace {
 
 using Item = Importer::Item;
 
-/// A loop is written out if that makes at most this many nodes.
+/// A loop is written out if that makes at most this many nodes, with the loops around it that are written out.
 constexpr int64_t kMostNodes = 256;
 constexpr size_t kMostInputs = 4096;  // some of which may be left out
 
@@ -58,8 +60,10 @@ bool is_always_true(const Graph& body, std::string name) {
     const auto maker = std::find_if(body.nodes.begin(), body.nodes.end(),
                                     [&](const Node& node) { return node.outputs[0] == name; });
     if (maker == body.nodes.end()) return false;
-    if (maker->op_type == "Constant" && maker->find("value")) return is_true(maker->find("value")->tensor);
-    if (maker->op_type != "Identity") return false;
+    const Attribute* value = maker->find("value");
+    if (maker->op_type == "Constant" && value && value->kind == Attribute::kTensor)
+      return is_true(value->tensor);
+    if (maker->op_type != "Identity" || maker->inputs.empty()) return false;
     name = maker->inputs[0];
   }
   return false;
@@ -86,6 +90,9 @@ LoopNode read_loop(const Importer& importer, const Node& node) {
     throw UserError("{} and {}", count_text(num_carried, "carried value"),
                     count_text(node.outputs.size(), "output"));
   require_counts(body, 2 + num_carried, 1 + node.outputs.size());
+  for (size_t n = 2; n < node.inputs.size(); ++n) {
+    if (!importer.has_input(node, n)) throw UserError("input {} is left out, but is required", n);
+  }
   LoopNode loop{node, body, num_carried, known_element(importer, node, 0), importer.has_input(node, 1)};
   if (loop.has_condition) {
     const ir::PrimExpr first = known_element(importer, node, 1);
@@ -98,10 +105,10 @@ LoopNode read_loop(const Importer& importer, const Node& node) {
   return loop;
 }
 
-bool is_written_out(const LoopNode& loop) {
+bool is_written_out(const LoopNode& loop, int64_t num_copies) {
   const auto most = loop.constant_most();
-  const auto num_nodes = static_cast<int64_t>(loop.body.nodes.size());
-  return most && !loop.has_condition && *most >= 1 && *most * std::max<int64_t>(num_nodes, 1) <= kMostNodes;
+  const auto num_nodes = std::max<int64_t>(static_cast<int64_t>(loop.body.nodes.size()), 1);
+  return most && !loop.has_condition && *most >= 1 && *most <= kMostNodes / (num_nodes * num_copies);
 }
 
 Known scalar(const ValueInfo& declared, DataType dtype, const ir::PrimExpr& value) {
@@ -118,6 +125,10 @@ void write_out(Importer& importer, const LoopNode& loop) {
     carried.push_back({importer.value(loop.node, 2 + n), importer.elements(name)});
   }
   std::vector<std::vector<Expr>> collected(loop.node.outputs.size() - loop.num_carried);
+  const Finally restore(
+      [&, around = std::exchange(importer.num_copies, importer.num_copies * *loop.constant_most())] {
+        importer.num_copies = around;
+      });
   for (int64_t iteration = 0; iteration < *loop.constant_most(); ++iteration) {
     importer.in_subgraph(body, [&] {
       importer.define_known(body.inputs[0].name,
@@ -150,7 +161,7 @@ void write_out(Importer& importer, const LoopNode& loop) {
 
 void loop(Importer& importer, const Node& node) {
   const LoopNode loop = read_loop(importer, node);
-  if (is_written_out(loop)) return write_out(importer, loop);
+  if (is_written_out(loop, importer.num_copies)) return write_out(importer, loop);
   const Graph& body = loop.body;
   Repetition repetition{body, 2, 1, loop.most, nullptr, nullptr, {}, {}};
   if (loop.most)

@@ -1,7 +1,6 @@
 // Rows of features: scaling, replacing, choosing, encoding.  Source: onnx.ai/onnx/operators, ai.onnx.ml 1 to 4.
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 
 #include "tilewright/frontend/onnx/converters/attributes.h"
@@ -10,6 +9,12 @@
 
 namespace tilewright::frontend::onnx {
 namespace {
+
+// Raises Unsupported for dtypes that ai.onnx.ml does not compute with.
+void require_number(DataType dtype, std::string_view what) {
+  if (dtype != kFloat32 && dtype != kFloat64 && dtype != kInt32 && dtype != kInt64)
+    throw Unsupported("{} has dtype {}, supported are float32, float64, int32 and int64", what, dtype.str());
+}
 
 // x in a dtype in which its numbers are scaled: float64 if it is, else float32.
 Expr as_float(Importer& importer, const Expr& x) {
@@ -65,6 +70,7 @@ void normalizer(Importer& importer, const Node& node) {
 void imputer(Importer& importer, const Node& node) {
   const Expr x = importer.value(node, 0);
   const DataType dtype = relax::dtype_of(x);
+  require_number(dtype, "the input");
   const bool is_float = dtype.is_float();
   const std::string_view name = is_float ? "imputed_value_floats" : "imputed_value_int64s";
   std::vector<double> values = floats_attr(node, name);
@@ -82,11 +88,12 @@ void imputer(Importer& importer, const Node& node) {
   importer.emit(node, "relax.where", {is_replaced, columns, x});
 }
 
+// Integers are compared as floats: a threshold need not be one of them.
 void binarizer(Importer& importer, const Node& node) {
-  const Expr x = importer.value(node, 0);
+  const Expr given = importer.value(node, 0), x = as_float(importer, given);
   const Expr above =
       importer.bind(node, "relax.greater", {x, number(float_attr(node, "threshold", 0), relax::dtype_of(x))});
-  importer.define(node.outputs.at(0), importer.bound(converted(above, relax::dtype_of(x))));
+  importer.define(node.outputs.at(0), importer.bound(converted(above, relax::dtype_of(given))));
 }
 
 // Columns of x; a vector is a row.
@@ -95,10 +102,13 @@ void feature_extractor(Importer& importer, const Node& node) {
   const relax::Shape shape = shape_of(node, x);
   if (shape.empty()) throw UserError("the input has 0 dimensions, expected at least 1");
   if (shape.size() == 1) x = importer.reshaped(node, x, {relax::extent_imm(1), shape[0]});
-  const Expr places = importer.value(node, 1);
+  const Expr places = importer.bind(
+      node, "relax.require_range",
+      {importer.value(node, 1), scalar_value(relax::extent_imm(0)),
+       scalar_value(importer.facts.simplify(tir::operator-(relax::as_extent(shape.back()), int64_t{1}))),
+       relax::StringValueNode::make(fmt::format("{}: {}", node.shown(), node.inputs[1]))});
   const Expr list = importer.reshaped(node, places, {relax::num_elements(shape_of(node, places))});
-  importer.emit(node, "relax.take", {x, list},
-                {{"axis", attr(static_cast<int64_t>(std::max<size_t>(shape.size(), 2)) - 1)}});
+  importer.emit(node, "relax.take", {x, list}, {{"axis", attr(int64_t{-1})}, {"mode", attr("clip")}});
 }
 
 // The inputs beside each other, each cut to the columns that inputdimensions says, or filled with 0.
@@ -157,7 +167,10 @@ struct Numbers {
 
   bool is_real() const { return dtype.is_float(); }
   size_t size() const { return is_real() ? reals.size() : integers.size(); }
-  double at(size_t n) const { return is_real() ? reals[n] : static_cast<double>(integers[n]); }
+  bool is_nan(size_t n) const { return is_real() && std::isnan(reals[n]); }
+  bool is_less(size_t a, size_t b) const {
+    return is_real() ? reals[a] < reals[b] : integers[a] < integers[b];
+  }
   Expr constant(const std::vector<size_t>& order) const {
     const std::vector<int64_t> shape{static_cast<int64_t>(order.size())};
     std::vector<double> chosen_reals;
@@ -172,11 +185,15 @@ Numbers numbers_of(const Node& node, const std::string& what) {
   Numbers result;
   if (node.find(what + "_strings")) throw Unsupported("{}_strings are strings, supported are numbers", what);
   if (const Attribute* tensor = node.find(what + "_tensor")) {
+    const std::string shown = fmt::format("attribute \"{}_tensor\"", what);
     result.dtype = tensor->tensor.dtype();
-    const std::vector<double> values =
-        doubles_of(tensor->tensor, fmt::format("attribute \"{}_tensor\"", what));
-    if (!result.is_real()) result.integers.assign(values.begin(), values.end());
-    result.reals = values;
+    require_number(result.dtype, shown);
+    const runtime::Tensor data = tensor->tensor.compact();
+    if (result.dtype == kInt64)  // doubles do not hold all of these
+      result.integers.assign(data.data_as<int64_t>(), data.data_as<int64_t>() + data.num_elements());
+    else
+      result.reals = doubles_of(data, shown);
+    if (result.dtype == kInt32) result.integers.assign(result.reals.begin(), result.reals.end());
     return result;
   }
   result.integers = ints_attr(node, what + "_int64s", {});
@@ -188,8 +205,13 @@ Numbers numbers_of(const Node& node, const std::string& what) {
 
 Expr default_of(const Node& node, const Numbers& values) {
   const Attribute* given = node.find("default_tensor");
-  if (given && node.find("values_tensor"))
+  if (given && node.find("values_tensor")) {
+    if (given->tensor.num_elements() != 1 || given->tensor.dtype() != values.dtype)
+      throw UserError("attribute \"default_tensor\" has {} of {}, expected one {}",
+                      count_text(static_cast<size_t>(given->tensor.num_elements()), "element"),
+                      given->tensor.dtype().str(), values.dtype.str());
     return relax::make_constant(given->tensor.compact().reshape(runtime::Shape{}));
+  }
   if (values.is_real()) return number(float_attr(node, "default_float", -0.0), values.dtype);
   const std::vector<int64_t> one{int_attr(node, "default_int64", -1)};
   return constant_of(one, {}, values.dtype);
@@ -204,16 +226,18 @@ void label_encoder(Importer& importer, const Node& node) {
   Expr x = importer.value(node, 0);
   if (relax::dtype_of(x) != keys.dtype)
     throw UserError("the input is {}, but its keys are {}", relax::dtype_of(x).str(), keys.dtype.str());
-  std::map<double, size_t> places;  // the last of equal keys
+  std::vector<size_t> order;  // of keys by size, the last of equal ones
   std::optional<size_t> at_nan;
   for (size_t n = 0; n < keys.size(); ++n) {
-    if (std::isnan(keys.at(n)))
+    if (keys.is_nan(n))
       at_nan = n;
     else
-      places[keys.at(n)] = n;
+      order.push_back(n);
   }
-  std::vector<size_t> order;
-  for (const auto& [key, place] : places) order.push_back(place);
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return keys.is_less(a, b) || (!keys.is_less(b, a) && a > b); });
+  const auto is_equal = [&](size_t a, size_t b) { return !keys.is_less(a, b); };
+  order.erase(std::unique(order.begin(), order.end(), is_equal), order.end());
   const auto call = [&](std::string_view op, std::vector<Expr> args, ir::AttrMap attrs = {}) {
     return importer.bind(node, op, std::move(args), std::move(attrs));
   };

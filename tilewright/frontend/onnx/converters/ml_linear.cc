@@ -142,6 +142,10 @@ Pairs pairs_of(const Node& node, int64_t num_classes, const std::vector<int64_t>
         "attribute \"coefficients\" has {} columns and \"vectors_per_class\" {} numbers, expected {} and {}",
         given.columns, sizes.size(), num_vectors, num_classes);
   const int64_t count = num_classes * (num_classes - 1) / 2;
+  constexpr double kMostNumbers = 1 << 26;
+  if (static_cast<double>(count) * static_cast<double>(num_vectors + 2 * num_classes) > kMostNumbers)
+    throw Unsupported("{} classes with {} support vectors: each pair of classes gets a row of weights",
+                      num_classes, num_vectors);
   const auto zeros = [&](int64_t columns) {
     return Matrix{std::vector<double>(static_cast<size_t>(count * columns)), count, columns};
   };

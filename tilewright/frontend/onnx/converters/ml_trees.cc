@@ -118,7 +118,8 @@ Expr aggregated(Importer& importer, const Node& node, const Expr& x, const TreeM
   const Expr sums = joined_trees(importer, node, x, model, join);
   if (function != kAverage) return sums;
   return importer.bind(node, "relax.multiply",
-                       {sums, number(1 / static_cast<double>(model.roots.size()), relax::dtype_of(sums))});
+                       {sums, number(1 / static_cast<double>(std::max<size_t>(model.roots.size(), 1)),
+                                     relax::dtype_of(sums))});
 }
 
 Aggregate aggregate_of(const Node& node) {
@@ -239,7 +240,7 @@ TreeModel model_of_ensemble(const Node& node) {
   Members members(node);
   for (size_t n = 0; n < count; ++n) {
     TreeNode& added = model.nodes.emplace_back();
-    if (modes[n] < 0 || modes[n] > 6) throw UserError("attribute \"nodes_modes\" has {}", modes[n]);
+    if (!(modes[n] >= 0 && modes[n] <= 6)) throw UserError("attribute \"nodes_modes\" has {}", modes[n]);
     added.mode = static_cast<TreeMode>(static_cast<int>(modes[n]));
     added.feature = features[n];
     added.value = values[n];

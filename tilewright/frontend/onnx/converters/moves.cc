@@ -54,7 +54,7 @@ void shape(Importer& importer, const Node& node) {
 
 std::vector<int64_t> axes_of(Importer& importer, const Node& node) {
   if (node.find("axes")) return ints_attr(node, "axes", {});
-  return node.inputs.size() > 1 ? importer.require_ints(node, 1) : std::vector<int64_t>{};
+  return importer.has_input(node, 1) ? importer.require_ints(node, 1) : std::vector<int64_t>{};
 }
 
 void unsqueeze(Importer& importer, const Node& node) {

@@ -30,6 +30,9 @@ void grid_sample(Importer& importer, const Node& node) {
   if (shape_of(node, grid).size() != ndim)
     throw UserError("the grid has {}, expected {}", count_text(shape_of(node, grid).size(), "dimension"),
                     ndim);
+  for (size_t n = 2; n < ndim; ++n)
+    importer.require(node, tir::operator<=(relax::extent_imm(1), relax::as_extent(shape_of(node, x)[n])),
+                     "the input is {}, without elements", shape_of(node, x));
   const bool has_new_names = importer.opset >= 20;
   const std::string linear = has_new_names ? "linear" : "bilinear",
                     cubic = has_new_names ? "cubic" : "bicubic";

@@ -131,29 +131,38 @@ void concat_from(Importer& importer, const Node& node) {
 /// Where the parts of a tensor begin along an axis; the last number is the extent.
 using Bounds = std::vector<int64_t>;
 
-// Nullopt if the number of parts is known only at run time.
+// Parts of `size`, the last of which may be smaller; nullopt if these are more than kMostElements.
+std::optional<Bounds> equal_parts(int64_t whole, int64_t size) {
+  if (whole > 0 && (whole - 1) / size >= kMostElements) return std::nullopt;
+  Bounds bounds{0};
+  while (bounds.back() < whole) bounds.push_back(whole - bounds.back() < size ? whole : bounds.back() + size);
+  return bounds;
+}
+
+// Nullopt if the number of parts is known only at run time, or more than kMostElements.
 std::optional<Bounds> bounds_of(Importer& importer, const Node& node, const ir::PrimExpr& extent) {
   int64_t whole = 0;
   if (!tir::as_const_int(extent, &whole)) return std::nullopt;
-  Bounds bounds{0};
-  if (importer.has_input(node, 1)) {
-    const std::optional<Known> split = importer.elements(node.inputs[1]);
-    if (!split) return std::nullopt;
-    std::vector<int64_t> sizes;
-    for (const Element& element : split->elements) {
-      if (!tir::as_const_int(element.value, &sizes.emplace_back())) return std::nullopt;
-    }
-    const bool is_list = !split->shape.empty();
-    if (std::any_of(sizes.begin(), sizes.end(), [&](int64_t size) { return size < (is_list ? 0 : 1); }))
-      throw UserError("a part of the split has a size below {}", is_list ? 0 : 1);
-    for (size_t n = 0; is_list ? n < sizes.size() : bounds.back() < whole; ++n)
-      bounds.push_back(is_list ? bounds.back() + sizes[n] : std::min(whole, bounds.back() + sizes[0]));
-    if (bounds.back() != whole)
-      throw UserError("the parts of the split have {} elements, the dimension has {}", bounds.back(), whole);
-  } else {
-    while (bounds.back() < whole) bounds.push_back(bounds.back() + 1);
+  if (!importer.has_input(node, 1)) return equal_parts(whole, 1);
+  const std::optional<Known> split = importer.elements(node.inputs[1]);
+  if (!split) return std::nullopt;
+  std::vector<int64_t> sizes;
+  for (const Element& element : split->elements) {
+    if (!tir::as_const_int(element.value, &sizes.emplace_back())) return std::nullopt;
   }
-  return static_cast<int64_t>(bounds.size()) - 1 <= kMostElements ? std::optional(bounds) : std::nullopt;
+  const bool is_list = !split->shape.empty();
+  if (std::any_of(sizes.begin(), sizes.end(), [&](int64_t size) { return size < (is_list ? 0 : 1); }))
+    throw UserError("a part of the split has a size below {}", is_list ? 0 : 1);
+  if (!is_list) return equal_parts(whole, sizes.at(0));
+  Bounds bounds{0};
+  for (int64_t size : sizes) {
+    if (size > whole - bounds.back())
+      throw UserError("the parts of the split have more elements than the dimension, which has {}", whole);
+    bounds.push_back(bounds.back() + size);
+  }
+  if (bounds.back() != whole)
+    throw UserError("the parts of the split have {} elements, the dimension has {}", bounds.back(), whole);
+  return static_cast<int64_t>(sizes.size()) <= kMostElements ? std::optional(bounds) : std::nullopt;
 }
 
 void split_at_run_time(Importer& importer, const Node& node, const Expr& data, size_t axis, bool keeps) {
@@ -222,9 +231,12 @@ ValueInfo value_called(const std::string& name) {
   return info;
 }
 
+// The beginning of names that the model cannot have: no name in a file contains a control character (names.h).
+std::string own_names(const Node& node) { return "\x01" + node.outputs[0] + "."; }
+
 // The body of a loop over the sequences: element by element into lists, which are carried.
 Graph loop_over(Importer& importer, const Node& node, const Graph& body) {
-  const std::string own = node.outputs[0] + ".";  // other names of the model do not begin so
+  const std::string own = own_names(node);
   Graph graph = body;
   graph.inputs = {value_called(own + "iteration"), value_called(own + "condition")};
   graph.outputs = {value_called(own + "condition")};
@@ -247,7 +259,7 @@ Graph loop_over(Importer& importer, const Node& node, const Graph& body) {
 }
 
 void map_list(Importer& importer, const Node& node, const Graph& body) {
-  const std::string length = node.outputs[0] + ".length", none = node.outputs[0] + ".none";
+  const std::string length = own_names(node) + "length", none = own_names(node) + "none";
   Node loop = node;
   loop.op_type = "Loop";
   loop.inputs = {length, ""};

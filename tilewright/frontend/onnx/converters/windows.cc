@@ -21,20 +21,26 @@ constexpr Window kHann{0.5, 0.5, 0}, kHamming{25.0 / 46, 21.0 / 46, 0}, kBlackma
 
 Expr constant_window(const Window& window, int64_t size, bool is_periodic) {
   const runtime::Tensor data = runtime::Tensor::empty(runtime::Shape{size}, kFloat64);
+  // a symmetric window of one element is its middle, as in numpy, where the standard divides 0 by 0
+  const bool is_middle = size == 1 && !is_periodic;
   const auto period = static_cast<double>(is_periodic ? size : size - 1);
   for (int64_t n = 0; n < size; ++n)
     data.data_as<double>()[n] =
-        size == 1 ? 1 : window.at(2 * std::numbers::pi * static_cast<double>(n) / period);
+        window.at(is_middle ? std::numbers::pi : 2 * std::numbers::pi * static_cast<double>(n) / period);
   return relax::make_constant(data);
 }
 
-// Of a size that is known when the graph runs.  A symmetric window of one element divides by 1, not by 0.
+// Of a size that is known when the graph runs.
 Expr open_window(const NodeMath& math, const Window& window, const ir::PrimExpr& size, bool is_periodic) {
   const ir::PrimExpr one = relax::extent_imm(1);
-  const Expr period = math.extent(is_periodic ? size : tir::max(tir::operator-(size, one), one));
-  const Expr turn =
-      math.scaled(math.divide(math.cast(math.counted(size), kFloat64), math.cast(period, kFloat64)),
-                  2 * std::numbers::pi);
+  // a symmetric window of one element begins half a turn later, in its middle
+  const ir::PrimExpr period = is_periodic ? size : tir::max(tir::operator-(size, one), one),
+                     middle = tir::max(tir::operator-(relax::extent_imm(2), size), relax::extent_imm(0));
+  Expr turn = math.scaled(
+      math.divide(math.cast(math.counted(size), kFloat64), math.cast(math.extent(period), kFloat64)),
+      2 * std::numbers::pi);
+  if (!is_periodic)
+    turn = math.add(turn, math.scaled(math.cast(math.extent(middle), kFloat64), std::numbers::pi));
   const auto term = [&](double factor, double speed) {
     return math.scaled(math.call("relax.cos", {math.scaled(turn, speed)}), factor);
   };

@@ -12,6 +12,13 @@ constexpr double kTurn = 2 * std::numbers::pi;
 // A table of the dtype float32 or float64.
 Expr table_of(const std::vector<int64_t>& shape, DataType dtype,
               const std::function<double(int64_t)>& value_at) {
+  constexpr double kMostNumbers = 1 << 28;
+  double count = 1;
+  for (int64_t extent : shape) count *= static_cast<double>(extent);
+  if (count > kMostNumbers)
+    throw Unsupported("a table of {} numbers is made when a model is imported, supported are at most {}",
+                      count, kMostNumbers)
+        .help("choose a length with a divisor near its root, e.g. a power of two");
   runtime::Tensor table = runtime::Tensor::empty(runtime::Shape(shape.begin(), shape.end()), dtype);
   const auto fill = [&](auto* data) {
     for (int64_t n = 0; n < table.num_elements(); ++n)
@@ -171,6 +178,8 @@ class TwoSteps {
 
 // Two steps pay from this length on, if the smaller divisor is not much below the root.
 constexpr int64_t kLeastOfTwoSteps = 192, kLeastDivisor = 8;
+// Tables of longer ones have more numbers than memory holds.
+constexpr int64_t kMostLength = int64_t{1} << 24;
 // Short transforms are summed in float64: what cancels out is 0 then, as onnx's cases expect.
 constexpr int64_t kMostOfWideSums = 32;
 
@@ -182,6 +191,8 @@ Expr fourier_transform(const NodeMath& math, const Expr& signal, const FourierTr
   if (!length || !num_given || !num_wanted)
     return math.cast(by_open_table(math, math.cast(signal, kFloat64), how), relax::dtype_of(signal));
   if (*length < 1) throw UserError("the length of the transform is {}, expected at least 1", *length);
+  if (*length > kMostLength)
+    throw Unsupported("the length of the transform is {}, supported are at most {}", *length, kMostLength);
   const Factors factors{*length,
                         *num_given,
                         *num_wanted,

@@ -174,6 +174,10 @@ double start_of(topi::TreeJoin join) {
 
 // A column for each target; several weights of a leaf for one target are joined.
 std::vector<double> dense_weights(const FlatTrees& flat, int64_t num_targets, topi::TreeJoin join) {
+  constexpr double kMostNumbers = 1 << 26;
+  if (static_cast<double>(flat.num_nodes()) * static_cast<double>(num_targets) > kMostNumbers)
+    throw Unsupported("{} nodes of trees with leaves for several of {} targets: each gets a row of weights",
+                      flat.num_nodes(), num_targets);
   std::vector<double> dense(static_cast<size_t>(flat.num_nodes() * num_targets), start_of(join));
   const auto add = [&](int64_t place, int64_t target, double weight) {
     double& own = dense[static_cast<size_t>(place * num_targets + target)];

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "tilewright/frontend/onnx/import/choices.h"
 #include "tilewright/frontend/onnx/import/converter.h"
 #include "tilewright/frontend/onnx/import/import.h"
 #include "tilewright/frontend/onnx/import/known.h"
@@ -25,27 +26,6 @@ using relax::Expr;
 inline constexpr DataType kFloat64 = DataType::float_(64);
 
 struct Contents;
-
-/// Branches that an import has chosen although their condition is known only at run time, by the first output of their
-/// node: the first, or, where an import with it has failed, the second.
-class Choices {
- public:
-  bool is_first(const std::string& name) {
-    const auto found =
-        std::find_if(made_.begin(), made_.end(), [&](const auto& made) { return made.first == name; });
-    return found == made_.end() ? made_.emplace_back(name, true).second : found->second;
-  }
-  /// Makes the last choice that was the first branch the second, and forgets those after it; false if there is none.
-  bool next() {
-    while (!made_.empty() && !made_.back().second) made_.pop_back();
-    if (made_.empty()) return false;
-    made_.back().second = false;
-    return true;
-  }
-
- private:
-  std::vector<std::pair<std::string, bool>> made_;
-};
 
 /// The state of an import.  Values that depend only on constants are computed at once.  Small tensors that
 /// depend on symbolic dimensions are kept as expressions (known.h), so that the result of a Reshape is known
@@ -83,7 +63,7 @@ class Importer {
     return input < node.inputs.size() && !node.inputs[input].empty();
   }
   /// True if a node or an output of the graph reads the value.
-  bool is_used(const std::string& name) const { return used_names(*current_).contains(name); }
+  bool is_used(const std::string& name);
   /// The error "input \"s\" is known only at run time: ...", with the origin of the value and the next step.
   Unsupported open_input(const std::string& name) const;
 
@@ -127,6 +107,8 @@ class Importer {
                            const std::vector<relax::Var>& params = {});
   /// Whether the import goes on with the first branch of `node`.
   bool choice(const Node& node) { return choices_.is_first(node.outputs.at(0)); }
+  /// How often loops around the current node that are written out repeat it.
+  int64_t num_copies = 1;
   /// Keeps a subgraph that a converter has made: known values point to its nodes.
   void keep_graph(std::shared_ptr<const Graph> graph) { kept_.push_back(std::move(graph)); }
   /// A value together with what is known of its elements.
@@ -145,7 +127,7 @@ class Importer {
   /// in front.  Nodes that broadcast it to as many dimensions take that, others are refused.
   void set_padded(const Expr& value, const Expr& padded) { padded_[value.get()] = padded; }
   /// True if a node, or a subgraph of one, reads the value called `name` of the graph that is converted.
-  bool is_read_by_nodes(const std::string& name) const;
+  bool is_read_by_nodes(const std::string& name);
   /// True if graphs with branches were made, which stand in dataflow blocks until they are moved out.
   bool has_branches() const { return has_branches_; }
   /// A dimension that is known only at run time.
@@ -178,9 +160,10 @@ class Importer {
   Choices& choices_;
   Scopes scopes_;
   std::vector<relax::Requirement> requirements_;
-  const Graph* current_;              // that is converted: the model's, or a subgraph
-  size_t num_branches_ = 0;           // that the current node lies in
-  std::vector<ir::PrimExpr> stated_;  // conditions of requirements that these state
+  const Graph* current_;                                // that is converted: the model's, or a subgraph
+  std::optional<std::set<std::string>> read_by_nodes_;  // names of current_; made when somebody asks
+  size_t num_branches_ = 0;                             // that the current node lies in
+  std::vector<ir::PrimExpr> stated_;                    // conditions of requirements that these state
   bool has_branches_ = false;
   std::vector<std::shared_ptr<const Graph>> kept_;
   std::unordered_map<const ir::Object*, std::shared_ptr<const Contents>> contents_;  // by variable

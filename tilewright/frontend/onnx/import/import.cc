@@ -68,6 +68,7 @@ ir::IRModule convert_model(const Model& model, const CustomConverters& custom, C
     importer.builder.dataflow([&] {
       for (const Node& node : model.graph.nodes) {
         if (problems && problems->follows(node, importer)) continue;
+        choices.enter(node);
         try {
           if (problems) problems->check(node);
           if (!compute_known(importer, node)) importer.convert(node);
@@ -118,7 +119,7 @@ ir::IRModule import_model(const Model& model, const CustomConverters& custom) {
   } catch (const Error&) {
     // the first error is raised unless another choice helps
     constexpr int kMostTries = 16;
-    for (int n = 1; n < kMostTries && choices.next(); ++n) {
+    for (int n = 1; n < kMostTries && choices.next(model.graph); ++n) {
       if (const ir::IRModule module = module_or_null(model, custom, choices)) return module;
     }
     throw;

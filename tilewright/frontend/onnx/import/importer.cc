@@ -10,6 +10,7 @@
 #include "tilewright/relax/infer/infer.h"
 #include "tilewright/relax/memory/liveness.h"
 #include "tilewright/support/count_text.h"
+#include "tilewright/support/finally.h"
 
 namespace tilewright::frontend::onnx {
 
@@ -52,19 +53,20 @@ Importer::Importer(const Graph& graph, Choices& choices)
 }
 
 void Importer::convert(const Node& node) {
-  const auto outer_on_bind = builder.on_bind;  // of a node with a subgraph that `node` lies in
-  const bool outer_computes_now = computes_now_;
+  // of a node with a subgraph that `node` lies in; also after an error, as Problems goes on with the next node
+  const Finally restore([this, on_bind = builder.on_bind, computes_now = computes_now_, origin = origin_] {
+    builder.on_bind = on_bind;
+    computes_now_ = computes_now;
+    origin_ = origin;
+  });
   builder.on_bind = [&](const Expr& value) {
     if (!value.as<relax::CallNode>()) return;
     require_extents(node, value);
     keep(node, relax::requirements_of(relax::Call(value.as<relax::CallNode>())));
   };
   computes_now_ = has_constant_inputs(node);
-  const Span outer = std::exchange(origin_, relax::origin_of({node.any_name()}));
+  origin_ = relax::origin_of({node.any_name()});
   call_converter(node);
-  builder.on_bind = outer_on_bind;
-  computes_now_ = outer_computes_now;
-  origin_ = outer;
   require_known_shapes(node);
 }
 
@@ -85,9 +87,8 @@ void Importer::call_converter(const Node& node) {
     // of nodes of other domains, node.opset is the version of theirs
     const int64_t version = node.opset ? node.opset : opset;
     const int64_t around = std::exchange(opset, node.domain.empty() ? version : opset);
-    find_converter(node.op(), version)->convert(*this, node);
-    opset = around;
-    return;
+    const Finally restore([&] { opset = around; });
+    return find_converter(node.op(), version)->convert(*this, node);
   }
   const std::vector<Expr> results = own->second(*this, node);
   if (results.size() != node.outputs.size())
@@ -152,12 +153,13 @@ Expr tensor_of_elements(Importer& importer, const Node& node, const Known& known
 Expr Importer::computed(const Node& maker, const std::string& name, size_t depth) {
   const bool computes_now = std::exchange(computes_now_, false);
   const Node node = maker;
-  const Scopes::Inner hidden = scopes_.enter(depth);  // its inputs have the names of its own graph
+  Scopes::Inner hidden = scopes_.enter(depth);  // its inputs have the names of its own graph
+  const Finally restore([&] {
+    scopes_.leave(std::move(hidden));
+    computes_now_ = computes_now;
+  });
   call_converter(node);
-  const Expr value = scopes_.value(name);
-  scopes_.leave(hidden);
-  computes_now_ = computes_now;
-  return value;
+  return scopes_.value(name);
 }
 
 Expr Importer::as_read(const Node& node, size_t input, const Expr& value) const {

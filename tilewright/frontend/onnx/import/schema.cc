@@ -132,9 +132,14 @@ void check_attributes(const Node& node, const ConverterRow& row, int64_t opset) 
 
 }  // namespace
 
-std::set<std::string> used_names(const Graph& graph) {
+std::set<std::string> names_read_by_nodes(const Graph& graph) {
   std::set<std::string> names;
   for (const Node& node : graph.nodes) names.merge(needs_of(node));
+  return names;
+}
+
+std::set<std::string> used_names(const Graph& graph) {
+  std::set<std::string> names = names_read_by_nodes(graph);
   for (const ValueInfo& output : graph.outputs) names.insert(output.name);
   return names;
 }

@@ -12,7 +12,9 @@ constexpr int64_t kFirstOpset = 1, kLastOpset = 28;
 
 /// Raises Unsupported for a model of another opset.
 void check_opset(const Model& model);
-/// The values that nodes, their subgraphs or outputs of `graph` read.
+/// The values that nodes of `graph`, or their subgraphs, read.
+std::set<std::string> names_read_by_nodes(const Graph& graph);
+/// The same, and the outputs of `graph`.
 std::set<std::string> used_names(const Graph& graph);
 /// Raises the errors of check_nodes() for `node`, without the node's name.
 void check_node(const Node& node, int64_t opset, const std::set<std::string>& used);

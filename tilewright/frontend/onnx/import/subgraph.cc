@@ -7,32 +7,19 @@
 #include "tilewright/frontend/onnx/import/schema.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/relax/infer/requirements.h"
+#include "tilewright/support/finally.h"
 
 namespace tilewright::frontend::onnx {
-namespace {
-
-// Closes what was opened, also if an exception leaves the scope.
-template <class Close>
-class Finally {
- public:
-  explicit Finally(Close close) : close_(std::move(close)) {}
-  Finally(const Finally&) = delete;
-  Finally& operator=(const Finally&) = delete;
-  ~Finally() { close_(); }
-
- private:
-  Close close_;
-};
-
-}  // namespace
 
 void Importer::in_subgraph(const Graph& graph, const std::function<void()>& body) {
   check_graph(graph, opset, custom ? *custom : CustomConverters());
   scopes_.open(graph);
   const Graph* outer = std::exchange(current_, &graph);
+  std::optional<std::set<std::string>> names_of_outer = std::exchange(read_by_nodes_, std::nullopt);
   const Finally close([&] {
     scopes_.close();
     current_ = outer;
+    read_by_nodes_ = std::move(names_of_outer);
   });
   for (const auto& [name, data] : graph.initializers) define_constant(name, data);
   body();
@@ -83,9 +70,14 @@ void Importer::set_contents(const Expr& value, const Contents& contents) {
   contents_[value.get()] = std::make_shared<const Contents>(contents);
 }
 
-bool Importer::is_read_by_nodes(const std::string& name) const {
-  return std::any_of(current_->nodes.begin(), current_->nodes.end(),
-                     [&](const Node& node) { return needs_of(node).contains(name); });
+bool Importer::is_read_by_nodes(const std::string& name) {
+  if (!read_by_nodes_) read_by_nodes_ = names_read_by_nodes(*current_);
+  return read_by_nodes_->contains(name);
+}
+
+bool Importer::is_used(const std::string& name) {
+  return is_read_by_nodes(name) || std::any_of(current_->outputs.begin(), current_->outputs.end(),
+                                               [&](const ValueInfo& output) { return output.name == name; });
 }
 
 void Importer::define_item(const std::string& name, Item item) {

@@ -72,10 +72,22 @@ std::set<std::string> needs_of(const Node& node) {
 
 namespace {
 
-Graph read_graph(const wire::Graph& proto, const std::string& folder, const std::set<std::string>& outer);
+/// The names that nodes of a graph may read: those of the graph, and those of the graphs around it.
+struct Visible {
+  const Visible* outer = nullptr;
+  std::set<std::string> own = {};
 
-Attribute read_attribute(const wire::Attribute& proto, const std::string& folder,
-                         const std::set<std::string>& visible) {
+  bool has(const std::string& name) const {
+    for (const Visible* each = this; each; each = each->outer) {
+      if (each->own.contains(name)) return true;
+    }
+    return false;
+  }
+};
+
+Graph read_graph(const wire::Graph& proto, const std::string& folder, const Visible* outer);
+
+Attribute read_attribute(const wire::Attribute& proto, const std::string& folder, const Visible& visible) {
   Attribute result;
   result.name = proto.name;
   result.reference = proto.ref_attr_name;
@@ -100,7 +112,7 @@ Attribute read_attribute(const wire::Attribute& proto, const std::string& folder
     case wire::Attribute::kGraph:
       if (!proto.g) throw UserError("attribute \"{}\" is a graph, but holds none", result.name);
       result.kind = Attribute::kGraph;
-      result.graph = std::make_shared<const Graph>(read_graph(*proto.g, folder, visible));
+      result.graph = std::make_shared<const Graph>(read_graph(*proto.g, folder, &visible));
       break;
     case wire::Attribute::kFloats:
       result.kind = Attribute::kFloats;
@@ -119,7 +131,7 @@ Attribute read_attribute(const wire::Attribute& proto, const std::string& folder
   return result;
 }
 
-Node read_node(const wire::Node& proto, const std::string& folder, const std::set<std::string>& visible) {
+Node read_node(const wire::Node& proto, const std::string& folder, const Visible& visible) {
   Node node{std::string(proto.op_type),
             std::string(proto.domain == "ai.onnx" ? "" : proto.domain),
             std::string(proto.name),
@@ -194,15 +206,14 @@ std::map<std::string, size_t> makers_of(const std::vector<Node>& nodes, const st
 
 // For each node, the nodes that define its inputs.  Names of the graph hide those of `outer`, the graphs around it.
 std::vector<std::vector<size_t>> needed_nodes(const std::vector<Node>& nodes,
-                                              const std::set<std::string>& known,
-                                              const std::set<std::string>& outer) {
+                                              const std::set<std::string>& known, const Visible* outer) {
   const std::map<std::string, size_t> makers = makers_of(nodes, known);
   std::vector<std::vector<size_t>> needed(nodes.size());
   for (size_t n = 0; n < nodes.size(); ++n) {
     for (const std::string& name : needs_of(nodes[n])) {
       if (known.count(name)) continue;
       const auto maker = makers.find(name);
-      if (maker == makers.end() && outer.count(name)) continue;
+      if (maker == makers.end() && outer && outer->has(name)) continue;
       if (maker == makers.end())
         throw UserError("{} reads \"{}\", which no node, input or initializer defines", nodes[n].shown(),
                         name)
@@ -214,8 +225,7 @@ std::vector<std::vector<size_t>> needed_nodes(const std::vector<Node>& nodes,
 }
 
 // The nodes in the order of the file, except that each comes after those it needs.
-std::vector<Node> sorted(std::vector<Node> nodes, const std::set<std::string>& known,
-                         const std::set<std::string>& outer) {
+std::vector<Node> sorted(std::vector<Node> nodes, const std::set<std::string>& known, const Visible* outer) {
   const std::vector<std::vector<size_t>> needed = needed_nodes(nodes, known, outer);
   enum class State : uint8_t { kNew, kOpen, kDone };
   std::vector<State> states(nodes.size(), State::kNew);
@@ -241,7 +251,7 @@ std::vector<Node> sorted(std::vector<Node> nodes, const std::set<std::string>& k
   return result;
 }
 
-Graph read_graph(const wire::Graph& proto, const std::string& folder, const std::set<std::string>& outer) {
+Graph read_graph(const wire::Graph& proto, const std::string& folder, const Visible* outer) {
   Graph graph;
   graph.name = proto.name;
   std::set<std::string> known;
@@ -254,22 +264,21 @@ Graph read_graph(const wire::Graph& proto, const std::string& folder, const std:
   }
   for (const wire::ValueInfo& input : proto.input) {
     const std::string name(input.name);
-    for (const ValueInfo& other : graph.inputs) {
-      if (other.name == name) throw UserError("the graph has two inputs called \"{}\"", name);
-    }
-    if (!graph.initializers.count(name)) graph.inputs.push_back(read_type(name, input.type));
+    const bool is_initializer = graph.initializers.contains(name);
+    if (!is_initializer && known.contains(name))
+      throw UserError("the graph has two inputs called \"{}\"", name);
+    if (!is_initializer) graph.inputs.push_back(read_type(name, input.type));
     known.insert(name);
   }
   for (const wire::ValueInfo& output : proto.output)
     graph.outputs.push_back(read_type(std::string(output.name), output.type));
   // a subgraph may use any name of the enclosing graph; the order check below finds missing ones
-  std::set<std::string> visible = outer;
-  visible.insert(known.begin(), known.end());
-  for (const wire::Node& node : proto.node) visible.insert(node.output.begin(), node.output.end());
+  Visible visible{outer, known};
+  for (const wire::Node& node : proto.node) visible.own.insert(node.output.begin(), node.output.end());
   for (const wire::Node& node : proto.node) graph.nodes.push_back(read_node(node, folder, visible));
   graph.nodes = sorted(std::move(graph.nodes), known, outer);
   for (const ValueInfo& output : graph.outputs) {
-    if (!visible.count(output.name))
+    if (!visible.has(output.name))
       throw UserError("graph output \"{}\" is not made by any node", output.name);
   }
   return graph;
@@ -292,19 +301,19 @@ Functions read_functions(const std::vector<wire::Function>& protos, const std::s
     function.attributes.assign(proto.attribute.begin(), proto.attribute.end());
     function.opsets = read_opsets(proto.opset_import);
     const std::set<std::string> known(function.inputs.begin(), function.inputs.end());
-    std::set<std::string> visible = known;
-    for (const wire::Node& node : proto.node) visible.insert(node.output.begin(), node.output.end());
+    Visible visible{nullptr, known};
+    for (const wire::Node& node : proto.node) visible.own.insert(node.output.begin(), node.output.end());
     try {
       for (const wire::Attribute& attribute : proto.attribute_proto)
-        function.defaults.push_back(read_attribute(attribute, folder, {}));
+        function.defaults.push_back(read_attribute(attribute, folder, Visible()));
       for (const wire::Node& node : proto.node) function.nodes.push_back(read_node(node, folder, visible));
-      function.nodes = sorted(std::move(function.nodes), known, {});
+      function.nodes = sorted(std::move(function.nodes), known, nullptr);
     } catch (Error& error) {
       error.add_prefix(fmt::format("function {}", function.shown));
       throw;
     }
     for (const std::string& output : function.outputs) {
-      if (!visible.count(output))
+      if (!visible.has(output))
         throw UserError("output \"{}\" of function {} is not made by any node", output, function.shown);
     }
     Node call{
@@ -345,7 +354,7 @@ Model parse_model(std::string_view bytes, const std::string& folder, const std::
   model.producer = proto.producer_name;
   model.opsets = read_opsets(proto.opset_import);
   if (!model.opsets.count("")) model.opsets[""] = 1;
-  model.graph = read_graph(*proto.graph, folder, {});
+  model.graph = read_graph(*proto.graph, folder, nullptr);
   expand_functions(model, read_functions(proto.functions, folder));
   name_dims(model.graph);
   return model;
