@@ -23,6 +23,11 @@ from onnx_operator_cases import CASES, Case
 from run import THREAD_VARIABLES, machine
 
 
+def open_shape(case: Case, name: str, array: np.ndarray) -> list:
+    names = case.open_dims.get(name, [f"{name}{n}" for n in range(array.ndim)])
+    return [own or extent for own, extent in zip(names, array.shape, strict=True)]
+
+
 def model_of(case: Case, *, is_open: bool = False) -> onnx.ModelProto:
     """The case as a model; with `is_open` all extents of what is no constant have names."""
     present = {name: array for name, array in case.inputs.items() if array is not None}
@@ -30,7 +35,7 @@ def model_of(case: Case, *, is_open: bool = False) -> onnx.ModelProto:
         helper.make_tensor_value_info(
             name,
             helper.np_dtype_to_tensor_dtype(array.dtype),
-            [f"{name}{n}" for n in range(array.ndim)] if is_open else array.shape,
+            open_shape(case, name, array) if is_open else array.shape,
         )
         for name, array in present.items()
         if name not in case.constants
