@@ -291,9 +291,7 @@ def concat(rng, shape, axis):
 @case("Split of axis 1 in 2, 1x128x56x56", (1, 128, 56, 56), 1, 2)
 @case("Split of axis 2 in 3, 1x128x2304", (1, 128, 2304), 2, 3)
 def split(rng, shape, axis, count):
-    return Case(
-        "Split", {"x": normal(rng, *shape)}, {"axis": axis, "num_outputs": count}, num_outputs=count
-    )
+    return Case("Split", {"x": normal(rng, *shape)}, {"axis": axis, "num_outputs": count}, num_outputs=count)
 
 
 @case("Pad reflect 1x64x56x56", "reflect")
@@ -342,16 +340,12 @@ def trilu(rng):
 
 @case("Mod of floats 128x768")
 def mod(rng):
-    return Case(
-        "Mod", {"x": normal(rng, 128, 768), "y": np.abs(normal(rng, 128, 768)) + 0.1}, {"fmod": 1}
-    )
+    return Case("Mod", {"x": normal(rng, 128, 768), "y": np.abs(normal(rng, 128, 768)) + 0.1}, {"fmod": 1})
 
 
 @case("Mod of int64 128x768")
 def mod_ints(rng):
-    return Case(
-        "Mod", {"x": rng.integers(-1000, 1000, (128, 768)), "y": rng.integers(1, 100, (128, 768))}
-    )
+    return Case("Mod", {"x": rng.integers(-1000, 1000, (128, 768)), "y": rng.integers(1, 100, (128, 768))})
 
 
 @case("Erf 128x3072", "Erf")
@@ -521,7 +515,7 @@ def multi_head_attention(rng, length, has_mask):
     if has_mask:
         mask = np.where(rng.random((1, 1, length, length)) < 0.8, 0, -1e4).astype("float32")
         inputs |= {"bias": None, "padding": None, "mask": mask}
-    dims = dict.fromkeys("qkv", ["batch", "length", None]) | {"mask": [None, None, "length", "length"]}
+    dims = {name: ["batch", "length", None] for name in "qkv"} | {"mask": [None, None, "length", "length"]}
     return Case("MultiHeadAttention", inputs, {"num_heads": 12}, domain="com.microsoft", open_dims=dims)
 
 
@@ -534,7 +528,7 @@ def attention(rng, length, mask):
     if mask:
         allowed = rng.random((length, length)) < 0.8
         inputs["mask"] = allowed if mask == "bool" else np.where(allowed, 0, -1e4).astype("float32")
-    dims = dict.fromkeys("qkv", ["batch", None, "length", None]) | {"mask": ["length", "length"]}
+    dims = {name: ["batch", None, "length", None] for name in "qkv"} | {"mask": ["length", "length"]}
     return Case("Attention", inputs, opset=23, open_dims=dims)
 
 

@@ -61,9 +61,7 @@ def calls_of(case: Case, num_threads: int, is_open: bool) -> dict:
 
     model = model_of(case, is_open=is_open)
     feeds = {
-        name: array
-        for name, array in case.inputs.items()
-        if array is not None and name not in case.constants
+        name: array for name, array in case.inputs.items() if array is not None and name not in case.constants
     }
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = num_threads
@@ -89,7 +87,7 @@ def difference(calls: dict, case: Case) -> str:
         if case.is_random or not a.size:
             continue
         # a value in the middle of two integers may round to either
-        most = 1 if a.dtype.kind in "iu" and "Quantize" in case.op or "QLinear" in case.op else 0
+        most = 1 if (a.dtype.kind in "iu" and "Quantize" in case.op) or "QLinear" in case.op else 0
         scale = max(float(np.abs(np.asarray(b, "float64")).max()), 1e-6)
         apart = float(np.abs(np.asarray(a, "float64") - np.asarray(b, "float64")).max())
         if apart > (1e-4 * scale if a.dtype.kind == "f" else most):
@@ -156,7 +154,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("words", nargs="*", metavar="WORD")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--seconds", type=float, default=1, help="measuring time of each library in each case")
+    parser.add_argument(
+        "--seconds", type=float, default=1, help="measuring time of each library in each case"
+    )
     parser.add_argument("--open", action="store_true", help="extents of inputs are known only at run time")
     parser.add_argument("--json", type=Path, help="also write all figures to this file")
     parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
