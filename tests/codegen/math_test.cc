@@ -91,6 +91,10 @@ TEST(Math, ErrorsAreSmall) {
   EXPECT_LT(worst_error("exp", -1, 1, exp), 1.2);
   EXPECT_LT(worst_error("log", 1e-38, 2, log), 2);
   EXPECT_LT(worst_error("log", 0.5, 1e30, log), 2);
+  const auto log1p = [](double x) { return std::log1p(x); };
+  EXPECT_LT(worst_error("log1p", -0.99, 1, log1p), 3);
+  EXPECT_LT(worst_error("log1p", -1e-5, 1e-5, log1p), 3);
+  EXPECT_LT(worst_error("log1p", 0, 1e9, log1p), 3);
   for (double limit : {0.01, 1.0, 12.0}) {
     EXPECT_LT(worst_error("tanh", -limit, limit, tanh), 1.4);
     EXPECT_LT(worst_error("erf", -limit, limit, erf), 1.4);
@@ -216,6 +220,13 @@ TEST(Math, SpecialValues) {
   EXPECT_TRUE(std::isnan(log[4]));
   EXPECT_TRUE(std::isnan(log[2]));
   EXPECT_NEAR(log[6], -103.27893, 1e-5);
+  const std::vector<float> log1p = run("log1p", x);
+  EXPECT_TRUE(std::isnan(log1p[0]));
+  EXPECT_EQ(log1p[1], INFINITY);
+  EXPECT_TRUE(std::isnan(log1p[2]));
+  EXPECT_EQ(log1p[4], -INFINITY);
+  EXPECT_EQ(log1p[6], 0x1p-149f);
+  EXPECT_TRUE(std::signbit(log1p[7]) && log1p[7] == 0);
   EXPECT_EQ(tanh[1], 1);
   EXPECT_EQ(tanh[2], -1);
   EXPECT_EQ(tanh[3], 0);

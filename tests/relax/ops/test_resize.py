@@ -43,6 +43,20 @@ def test_volumes_as_onnx(mode, method):
         check_op("image.resize3d", [VOLUME, size], attrs, wanted, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize("method", ["linear", "cubic"])
+@pytest.mark.parametrize("size", [(9, 7), (3, 127), (1, 3), (5, 0)])
+def test_pictures_of_halves(method, size):
+    """Rows are made once for all rows of the result where there are not far fewer of these."""
+    picture = RNG.standard_normal((2, 3, 11, 5)).astype("float16")
+    named = {"mode": method, "coordinate_transformation_mode": "half_pixel"}
+    if 0 in size:
+        wanted = np.zeros((2, 3, *size), "float16")
+    else:
+        wanted = by_onnx(picture.astype("float32"), size, named).astype("float16")
+    attrs = {"method": method, "layout": "NCHW", "coordinate_transformation_mode": "half_pixel"}
+    check_op("image.resize2d", [picture, size], attrs, wanted, rtol=2e-3, atol=2e-3)
+
+
 def test_one_row_of_pytorch_half_pixel_is_the_first():
     attrs = {"method": "cubic", "coordinate_transformation_mode": "pytorch_half_pixel"}
     column = VOLUME[..., 2:3].copy()

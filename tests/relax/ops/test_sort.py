@@ -1,9 +1,11 @@
 """sort, argsort, topk, median, unique and nonzero, against numpy."""
 
 import numpy as np
+import pytest
 from op_data import CUBE, LONG, MASK, TIES, WHOLE
 from op_testing import check_op, run_op
 
+RNG = np.random.default_rng(3)
 f32, i32, i64 = np.float32, np.int32, np.int64
 
 
@@ -18,6 +20,26 @@ def test_order():
     check_op("topk", [CUBE], {"k": 2, "axis": 1}, [np.take_along_axis(CUBE, order, 1), order.astype(i32)])
     check_op("topk", [LONG], {"k": 5, "ret_type": "values", "largest": False}, np.sort(LONG)[:5])
     check_op("topk", [LONG], {"k": 3, "ret_type": "indices", "dtype": "int64"}, (-LONG).argsort()[:3])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"])
+def test_unique_integers(dtype):
+    info = np.iinfo(dtype)
+    values = RNG.integers(info.min, info.max, 127, dtype, endpoint=True)
+    values[::5] = values[3]
+    flags = {"return_index": True, "return_inverse": True, "return_counts": True}
+    wanted = np.unique(values, return_index=True, return_inverse=True, return_counts=True)
+    check_op("unique", [values], flags, [each.reshape(-1) for each in wanted])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_unique_floats(dtype):
+    values = RNG.standard_normal(127).astype(dtype)
+    values[::5], values[1::7], values[2::11] = values[3], -np.inf, 0
+    values[13] = -0.0
+    flags = {"return_index": True, "return_inverse": True, "return_counts": True}
+    wanted = np.unique(values, return_index=True, return_inverse=True, return_counts=True)
+    check_op("unique", [values], flags, [each.reshape(-1) for each in wanted])
 
 
 def test_median():

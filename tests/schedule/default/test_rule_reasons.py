@@ -238,3 +238,55 @@ def main(a: T.handle, Y: T.Buffer((5,), "float32")):
         ("Y", "reduce_rows", "the extent of axis vk of block Y, n, is known only at run time"),
         ("Y", "parallel", "it runs about 320 statements, fewer than the 196608 for which threads pay"),
     ]
+
+
+@T.prim_func
+def transposed_twice(X: T.Buffer((64, 1024), "float32"), Y: T.Buffer((1023, 64), "float32")):
+    R = T.alloc_buffer((1024, 64))
+    for i, c in T.grid(1024, 64):
+        with T.block("R"):
+            vi, vc = T.axis.remap("SS", [i, c])
+            R[vi, vc] = X[vc, vi]
+    for i, c in T.grid(1023, 64):
+        with T.block("Y"):
+            vi, vc = T.axis.remap("SS", [i, c])
+            Y[vi, vc] = R[vi, vc] + R[vi + 1, vc]
+
+
+def test_what_is_read_side_by_side_twice_is_not_collected_twice():
+    sch = tilewright.schedule.by_rules(transposed_twice, TARGET)
+    assert (
+        "R",
+        "inline",
+        "block Y would collect about 130944 elements that lie apart, and R has about 65536 side by side",
+    ) in sch.rejections
+    x = np.random.default_rng(0).standard_normal((64, 1024)).astype("float32")
+    y = np.zeros((1023, 64), "float32")
+    tilewright.build(sch.mod, TARGET)["transposed_twice"](tilewright.tensor(x), out := tilewright.tensor(y))
+    np.testing.assert_array_equal(out.numpy(), x.T[:-1] + x.T[1:])
+
+
+@T.prim_func
+def groups(X: T.Buffer((8, 6, 127), "float32"), Y: T.Buffer((8, 6, 127), "float32")):
+    S = T.alloc_buffer((8, 3))
+    for i, g, k, w in T.grid(8, 3, 2, 127):
+        with T.block("S"):
+            vi, vg, vk, vw = T.axis.remap("SSRR", [i, g, k, w])
+            with T.init():
+                S[vi, vg] = T.float32(0)
+            S[vi, vg] = S[vi, vg] + X[vi, vg * 2 + vk, vw]
+    for i, c, w in T.grid(8, 6, 127):
+        with T.block("Y"):
+            vi, vc, vw = T.axis.remap("SSS", [i, c, w])
+            Y[vi, vc, vw] = X[vi, vc, vw] - S[vi, vc // 2]
+
+
+def test_a_sum_whose_reader_has_other_rows_is_reduced_alone():
+    sch = tilewright.schedule.by_rules(groups, TARGET)
+    assert [rule for block, rule, _ in sch.rejections if block == "S"] == ["tile_sum"]
+    assert "rfactor" in str(sch.trace)
+    x = np.random.default_rng(0).standard_normal((8, 6, 127)).astype("float32")
+    out = tilewright.tensor(np.zeros_like(x))
+    tilewright.build(sch.mod, TARGET)["groups"](tilewright.tensor(x), out)
+    wanted = x - x.reshape(8, 3, 2, 127).sum((2, 3)).repeat(2, 1)[..., None]
+    np.testing.assert_allclose(out.numpy(), wanted, rtol=1e-4, atol=1e-4)

@@ -95,6 +95,18 @@ int64_t first_outside(const T* data, int64_t n, int64_t count, int64_t step, int
   return -1;
 }
 
+// True if all of `count` integers are in -extent .. extent - 1; T is no uint64_t.
+template <class T>
+bool are_inside(const T* data, int64_t count, int64_t extent) {
+  const auto most = static_cast<uint64_t>(extent);
+  uint64_t wrong = 0;  // its highest bit: one of the differences is negative
+  for (int64_t n = 0; n < count; ++n) {
+    const auto value = static_cast<uint64_t>(static_cast<int64_t>(data[n]));
+    wrong |= (value + most) | (most - 1 - value);
+  }
+  return wrong >> 63 == 0;
+}
+
 // indices, extents, first, what; optionally the result
 Value require_indices(Args args) {
   constexpr std::string_view kWhat = "require_indices";
@@ -104,6 +116,8 @@ Value require_indices(Args args) {
   with_number_type(indices.dtype(), kWhat, [&]<class T>(T) {
     if constexpr (std::is_integral_v<T>) {
       const T* data = indices.data_as<T>();
+      constexpr bool kFits = !std::is_same_v<T, uint64_t>;
+      if (kFits && depth == 1 && are_inside(data, indices.num_elements(), extents[0])) return;
       for (int64_t dim = 0; dim < depth; ++dim) {
         const int64_t extent = extents[static_cast<size_t>(dim)];
         const int64_t n = first_outside(data, dim, indices.num_elements(), depth, extent);

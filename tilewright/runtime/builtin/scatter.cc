@@ -1,7 +1,7 @@
 // Writes elements to the positions that index tensors give.  Negative indices count from the end. Source:
 // onnx.ai/onnx/operators (ScatterElements 18, ScatterND 18); torch.Tensor.index_put_
 #include <algorithm>
-#include <functional>
+#include <cstring>
 #include <vector>
 
 #include "tilewright/runtime/builtin/builtin.h"
@@ -16,51 +16,91 @@ int64_t checked_index(int64_t index, int64_t extent, std::string_view what) {
   return index < 0 ? index + extent : index;
 }
 
+enum class Reduction : uint8_t { kUpdate, kAdd, kMul, kMax, kMin, kMean };
+Reduction reduction_of(std::string_view name) {
+  if (name == "update") return Reduction::kUpdate;
+  if (name == "mul") return Reduction::kMul;
+  if (name == "max") return Reduction::kMax;
+  if (name == "min") return Reduction::kMin;
+  return name == "mean" ? Reduction::kMean : Reduction::kAdd;
+}
+
+// Where runs of elements are written: at each of `places` one of `length`.
+struct Runs {
+  std::vector<int64_t> places;
+  int64_t length = 1;
+};
+
+template <class Word>
+void replace_words(void* target, const void* updates, const std::vector<int64_t>& places) {
+  for (size_t n = 0; n < places.size(); ++n)
+    static_cast<Word*>(target)[places[n]] = static_cast<const Word*>(updates)[n];
+}
+
+void replace(const Tensor& result, const Tensor& updates, const Runs& runs) {
+  if (updates.num_elements() == 0) return;
+  const int64_t size = result.dtype().num_bytes();
+  char *to = result.data_as<char>(), *from = updates.data_as<char>();
+  if (runs.length == 1) {
+    const auto words = size == 1   ? &replace_words<uint8_t>
+                       : size == 2 ? &replace_words<uint16_t>
+                       : size == 4 ? &replace_words<uint32_t>
+                                   : &replace_words<uint64_t>;
+    return words(to, from, runs.places);
+  }
+  const auto bytes = static_cast<size_t>(runs.length * size);
+  for (size_t n = 0; n < runs.places.size(); ++n)
+    std::memcpy(to + runs.places[n] * size, from + n * bytes, bytes);
+}
+
 // Combines updates with the elements of a tensor.  Small floats are combined as float32 and rounded once, at
 // the end.
 template <class T>
-class Combine {
- public:
+void combine(const Tensor& result, const Tensor& updates, const Runs& runs, Reduction reduction) {
   using Sum = Wide<T>;
-  Combine(const Tensor& result, std::string_view reduction)
-      : result_(result.data_as<T>()), reduction_(reduction) {
-    const auto count = static_cast<size_t>(result.num_elements());
-    if (reduction == "mean") counts_.assign(count, 1);
-    if constexpr (std::is_same_v<Sum, T>) {
-      sums_ = result_;
-    } else {
-      wide_.assign(result_, result_ + count);
-      sums_ = wide_.data();
+  const auto count = static_cast<size_t>(result.num_elements());
+  T* elements = result.data_as<T>();
+  std::vector<Sum> wide;  // for small floats
+  Sum* sums;
+  if constexpr (std::is_same_v<Sum, T>) {
+    sums = elements;
+  } else {
+    wide.assign(elements, elements + count);
+    sums = wide.data();
+  }
+  const auto each = [&](auto both) {
+    const T* update = updates.data_as<T>();
+    for (const int64_t place : runs.places) {
+      for (Sum* target = sums + place; target != sums + place + runs.length; ++target)
+        *target = static_cast<Sum>(both(*target, static_cast<Sum>(*update++)));
     }
+  };
+  if (reduction == Reduction::kMul)
+    each([](Sum a, Sum b) { return a * b; });
+  else if (reduction == Reduction::kMax)
+    each([](Sum a, Sum b) { return std::max(a, b); });
+  else if (reduction == Reduction::kMin)
+    each([](Sum a, Sum b) { return std::min(a, b); });
+  else
+    each([](Sum a, Sum b) { return a + b; });
+  if (reduction == Reduction::kMean) {
+    std::vector<int64_t> counts(count, 1);  // values combined into each element
+    for (const int64_t place : runs.places)
+      for (int64_t n = 0; n < runs.length; ++n) ++counts[static_cast<size_t>(place + n)];
+    for (size_t n = 0; n < count; ++n)
+      if (counts[n] > 1) sums[n] = static_cast<Sum>(sums[n] / static_cast<Sum>(counts[n]));
   }
-  void operator()(int64_t at, T update) {
-    const Sum value = update;
-    Sum& target = sums_[at];
-    if (reduction_ == "update")
-      target = value;
-    else if (reduction_ == "mul")
-      target = static_cast<Sum>(target * value);
-    else if (reduction_ == "max")
-      target = std::max(target, value);
-    else if (reduction_ == "min")
-      target = std::min(target, value);
-    else
-      target = static_cast<Sum>(target + value);
-    if (!counts_.empty()) ++counts_[static_cast<size_t>(at)];
-  }
-  void finish() {
-    for (size_t n = 0; n < counts_.size(); ++n)
-      if (counts_[n] > 1) sums_[n] = static_cast<Sum>(sums_[n] / static_cast<Sum>(counts_[n]));
-    for (size_t n = 0; n < wide_.size(); ++n) result_[n] = static_cast<T>(wide_[n]);
-  }
+  for (size_t n = 0; n < wide.size(); ++n) elements[n] = static_cast<T>(wide[n]);
+}
 
- private:
-  T* result_;
-  Sum* sums_;
-  std::vector<Sum> wide_;  // for small floats
-  std::string_view reduction_;
-  std::vector<int64_t> counts_;  // values combined into each element, for "mean"
-};
+void write(const Tensor& result, const Tensor& updates, const Runs& runs, std::string_view reduction,
+           std::string_view what) {
+  const Reduction kind = reduction_of(reduction);
+  with_number_type(result.dtype(), what, [&]<class T>(T) {
+    if (kind != Reduction::kUpdate) combine<T>(result, updates, runs, kind);
+  });
+  if (kind == Reduction::kUpdate) replace(result, updates, runs);
+}
 
 Shape row_major_strides(ShapeView shape) {
   Shape strides(shape.size(), 1);
@@ -76,19 +116,6 @@ void advance(Shape* position, ShapeView shape) {
   }
 }
 
-// Replaces elements of a list.
-template <class Word>
-void replace_in_list(const Tensor& result, const Tensor& indices, const Tensor& updates,
-                     std::string_view what) {
-  Word* target = result.data_as<Word>();
-  const Word* values = updates.data_as<Word>();
-  const int64_t extent = result.num_elements();
-  with_number_type(indices.dtype(), what, [&]<class I>(I) {
-    for (int64_t n = 0; n < indices.num_elements(); ++n)
-      target[checked_index(static_cast<int64_t>(indices.data_as<I>()[n]), extent, what)] = values[n];
-  });
-}
-
 // data, indices, updates, axis, reduction, result
 Value scatter_elements(Args args) {
   constexpr std::string_view kWhat = "scatter_elements";
@@ -96,36 +123,32 @@ Value scatter_elements(Args args) {
                result = args[5].as_tensor();
   const int64_t given = args[3].as_int();
   const auto axis = static_cast<size_t>(given < 0 ? given + data.ndim() : given);
-  bool fits = indices.ndim() == data.ndim() && std::ranges::equal(indices.shape(), updates.shape());
+  bool fits = data.ndim() > 0 && indices.ndim() == data.ndim() &&
+              std::ranges::equal(indices.shape(), updates.shape());
   for (size_t dim = 0; fits && dim < data.shape().size(); ++dim)
     fits = dim == axis || indices.shape()[dim] <= data.shape()[dim];
   if (!fits)
     throw UserError("{}: indices {} and updates {} do not fit data {}", kWhat, type_str(indices),
                     type_str(updates), type_str(data));
   result.copy_from(data);
-  if (data.ndim() == 1 && args[4].as_string() == "update") {
-    const int64_t size = data.dtype().num_bytes();
-    const auto replace = size == 1   ? &replace_in_list<uint8_t>
-                         : size == 2 ? &replace_in_list<uint16_t>
-                         : size == 4 ? &replace_in_list<uint32_t>
-                                     : &replace_in_list<uint64_t>;
-    replace(result, indices, updates, kWhat);
-    return {};
-  }
   const Shape strides = row_major_strides(data.shape());
-  with_number_type(data.dtype(), kWhat, [&]<class T>(T) {
-    Combine<T> combine(result, args[4].as_string());
-    Shape position(indices.shape().size(), 0);
-    for (int64_t n = 0; n < indices.num_elements(); ++n, advance(&position, indices.shape())) {
-      int64_t at = 0;
-      for (size_t dim = 0; dim < position.size(); ++dim)
-        at += strides[dim] * (dim == axis
-                                  ? checked_index(integer_at(indices, n, kWhat), data.shape()[dim], kWhat)
-                                  : position[dim]);
-      combine(at, updates.data_as<T>()[n]);
+  const ShapeView rows = indices.shape().first(strides.size() - 1);
+  const int64_t length = indices.shape().back(), step = axis + 1 == strides.size() ? 0 : 1;
+  Runs runs;
+  runs.places.resize(static_cast<size_t>(indices.num_elements()));
+  Shape position(rows.size(), 0);
+  with_number_type(indices.dtype(), kWhat, [&]<class I>(I) {
+    const I* index = indices.data_as<I>();
+    for (size_t n = 0; n < runs.places.size(); advance(&position, rows)) {
+      int64_t row = 0;
+      for (size_t dim = 0; dim < rows.size(); ++dim) row += dim == axis ? 0 : strides[dim] * position[dim];
+      for (int64_t i = 0; i < length; ++i, ++n)
+        runs.places[n] =
+            row + step * i +
+            strides[axis] * checked_index(static_cast<int64_t>(index[n]), data.shape()[axis], kWhat);
     }
-    combine.finish();
   });
+  write(result, updates, runs, args[4].as_string(), kWhat);
   return {};
 }
 
@@ -143,18 +166,15 @@ Value scatter_nd(Args args) {
   if (updates.num_elements() != num_rows * row)
     throw UserError("{}: indices {} and updates {} do not fit data {}", kWhat, type_str(indices),
                     type_str(updates), type_str(data));
-  with_number_type(data.dtype(), kWhat, [&]<class T>(T) {
-    Combine<T> combine(result, args[3].as_string());
-    for (int64_t n = 0; n < num_rows; ++n) {
-      int64_t at = 0;
-      for (int64_t dim = 0; dim < depth; ++dim)
-        at +=
-            strides[static_cast<size_t>(dim)] * checked_index(integer_at(indices, n * depth + dim, kWhat),
-                                                              data.shape()[static_cast<size_t>(dim)], kWhat);
-      for (int64_t i = 0; i < row; ++i) combine(at + i, updates.data_as<T>()[n * row + i]);
+  Runs runs{std::vector<int64_t>(static_cast<size_t>(num_rows), 0), row};
+  with_number_type(indices.dtype(), kWhat, [&]<class I>(I) {
+    const I* index = indices.data_as<I>();
+    for (int64_t& place : runs.places) {
+      for (size_t dim = 0; dim < static_cast<size_t>(depth); ++dim)
+        place += strides[dim] * checked_index(static_cast<int64_t>(*index++), data.shape()[dim], kWhat);
     }
-    combine.finish();
   });
+  write(result, updates, runs, args[3].as_string(), kWhat);
   return {};
 }
 
@@ -204,22 +224,26 @@ Value index_put(Args args) {
   const Shape strides = row_major_strides(data.shape());
   int64_t total = 1;
   for (int64_t extent : whole) total *= extent;
-  with_number_type(data.dtype(), kWhat, [&]<class T>(T) {
-    Combine<T> combine(result, accumulate ? "add" : "update");
-    Shape position(whole.size(), 0);
-    for (int64_t n = 0; n < total; ++n, advance(&position, whole)) {
-      const Shape place(position.begin(), position.begin() + static_cast<int64_t>(num_places));
-      int64_t at = 0;
-      for (size_t dim = 0; dim < num_indices; ++dim)
-        at += strides[dim] *
-              checked_index(integer_at(indices[dim], broadcast_offset(indices[dim].shape(), place), kWhat),
-                            data.shape()[dim], kWhat);
-      for (size_t dim = num_indices; dim < strides.size(); ++dim)
-        at += strides[dim] * position[num_places + dim - num_indices];
-      combine(at, values.data_as<T>()[broadcast_offset(values.shape(), position)]);
-    }
-    combine.finish();
-  });
+  Runs runs;
+  runs.places.reserve(static_cast<size_t>(total));
+  const Tensor updates = Tensor::empty(whole, values.dtype());
+  const int64_t size = values.dtype().num_bytes();
+  Shape position(whole.size(), 0);
+  for (int64_t n = 0; n < total; ++n, advance(&position, whole)) {
+    const Shape place(position.begin(), position.begin() + static_cast<int64_t>(num_places));
+    int64_t at = 0;
+    for (size_t dim = 0; dim < num_indices; ++dim)
+      at += strides[dim] *
+            checked_index(integer_at(indices[dim], broadcast_offset(indices[dim].shape(), place), kWhat),
+                          data.shape()[dim], kWhat);
+    for (size_t dim = num_indices; dim < strides.size(); ++dim)
+      at += strides[dim] * position[num_places + dim - num_indices];
+    runs.places.push_back(at);
+    std::memcpy(updates.data_as<char>() + n * size,
+                values.data_as<char>() + broadcast_offset(values.shape(), position) * size,
+                static_cast<size_t>(size));
+  }
+  write(result, updates, runs, accumulate ? "add" : "update", kWhat);
   return {};
 }
 

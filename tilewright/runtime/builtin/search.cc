@@ -31,21 +31,45 @@ int compare(const T* data, const Lines& lines, int64_t a, int64_t b) {
   return 0;
 }
 
+// A key, and where it stands.
+template <class Key>
+struct Ranked {
+  Key key;
+  uint32_t place;
+};
+
+// Sorts by key; equal ones keep their order.  Each byte in which keys differ is one pass, from the lowest on.
+template <class Key>
+void sort_by_bytes(std::vector<Ranked<Key>>* ranks) {
+  Key different = 0;
+  for (const Ranked<Key>& each : *ranks) different |= each.key ^ ranks->front().key;
+  std::vector<Ranked<Key>> sorted(ranks->size());
+  for (size_t shift = 0; shift < 8 * sizeof(Key); shift += 8) {
+    const auto byte_of = [shift](Key key) { return static_cast<size_t>(key >> shift) & 255; };
+    if (byte_of(different) == 0) continue;
+    size_t next[257] = {};  // where the next element with this byte goes
+    for (const Ranked<Key>& each : *ranks) ++next[byte_of(each.key) + 1];
+    for (size_t n = 1; n < 256; ++n) next[n] += next[n - 1];
+    for (const Ranked<Key>& each : *ranks) sorted[next[byte_of(each.key)]++] = each;
+    ranks->swap(sorted);
+  }
+}
+
 // The positions of slices in ascending order; equal ones keep theirs.
 template <class T>
 std::vector<int64_t> ascending(const T* data, const Lines& lines) {
   if (lines.count() != 1 || lines.extent > kMostPositions)
     return sorted_positions(lines.extent,
                             [&](int64_t a, int64_t b) { return compare(data, lines, a, b) < 0; });
-  // single elements: numbers in their order sort faster
+  // single elements: numbers in their order
   using Key = std::make_unsigned_t<Ordered<T>>;
-  std::vector<std::pair<Key, uint32_t>> ranks(static_cast<size_t>(lines.extent));
+  std::vector<Ranked<Key>> ranks(static_cast<size_t>(lines.extent));
   for (size_t n = 0; n < ranks.size(); ++n)
     ranks[n] = {static_cast<Key>(static_cast<Key>(in_order(data[n])) ^ (Key{1} << (8 * sizeof(Key) - 1))),
                 static_cast<uint32_t>(n)};
-  std::sort(ranks.begin(), ranks.end());
+  sort_by_bytes(&ranks);
   std::vector<int64_t> order(ranks.size());
-  for (size_t n = 0; n < ranks.size(); ++n) order[n] = ranks[n].second;
+  for (size_t n = 0; n < ranks.size(); ++n) order[n] = ranks[n].place;
   return order;
 }
 

@@ -86,6 +86,19 @@ std::pair<int64_t, int64_t> num_reads(const BlockShape& shape, const Buffer& buf
   return {static_cast<int64_t>(different.size()), count};
 }
 
+// True if `reader` reads neighbours in the results of `shape`, which lie apart in what `shape` reads.
+bool has_neighbours_apart(const BlockShape& shape, const BlockShape& reader) {
+  const std::optional<size_t> own = shape.last_axis(), column = reader.last_axis();
+  if (!own || !column) return false;
+  const auto is_apart = [&](const BufferLoadNode* load) {
+    return along(shape, load, *own) == Along::kStrided;
+  };
+  return std::ranges::any_of(shape.loads, is_apart) &&
+         std::ranges::any_of(reader.loads, [&](const BufferLoadNode* load) {
+           return load->buffer == shape.output() && along(reader, load, *column) == Along::kContiguous;
+         });
+}
+
 // The reason why `reader` should load the results of `shape` and not compute them; nothing if it may.
 std::optional<Reason> why_not_into(const BlockShape& shape, const BlockShape& reader,
                                    const Features& features) {
@@ -101,6 +114,10 @@ std::optional<Reason> why_not_into(const BlockShape& shape, const BlockShape& re
                   shape.is_expensive()    ? "they call functions"
                   : reader.is_reduction() ? "it is a reduction"
                                           : "values of its small axis share them");
+  if (is_computed_again && has_neighbours_apart(shape, reader))
+    return Reason(Reason::kCost,
+                  "block {} would collect about {} elements that lie apart, and {} has about {} side by side",
+                  name, product(num_elements, reader.num_instances()), buffer, shape.num_instances());
   const int64_t nodes = num_nodes(reader.store->value) + product(num_nodes(shape.store->value), num_loads);
   if (nodes <= kMaxInlinedNodes) return std::nullopt;
   return Reason(Reason::kCost, "the value of block {} would have {} expressions, more than {}", name, nodes,
@@ -388,6 +405,9 @@ void Rules::tile(const BlockShape& sum) {
     is_tiled = is_applied();
   }
   if (is_tiled) return note_instructions(sum);
+  // the blocks around may have other rows: a sum can do without them
+  if (attempt("reduce_rows", sum.block, [&](Schedule& copy) { return reduce_rows(copy, {sum}, features_); }))
+    return;
   for (const auto& [block, reason] : no_rows_) {
     if (block == sum.ref) note("reduce_rows", sum.block, reason);
   }

@@ -1,5 +1,6 @@
 #include "tilewright/te/topi/image.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "tilewright/te/topi/resize.h"
@@ -186,40 +187,119 @@ Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions&
                      {.name = "T_grid_sample"});
 }
 
-Tensor deformed_columns(const Tensor& x, const Tensor& offset, const Tensor& mask,
+namespace {
+// The elements around the place that an element of a window is moved to, two along each dimension.
+class Corners {
+ public:
+  Corners(const Shape& size, const Tensor& offset, const Tensor& mask, const DeformedWindows& windows,
+          DataType dtype)
+      : size_(size), offset_(offset), mask_(mask), windows_(windows), dtype_(dtype) {
+    for (const int64_t extent : windows.kernel) elements_ *= extent;
+    // int32 where it numbers all elements
+    int64_t places = 1, extent = 0;
+    for (const PrimExpr& each : size) {
+      const bool is_small = as_const_int(each, &extent) && extent <= INT32_MAX / std::max<int64_t>(places, 1);
+      index_ = is_small && index_ == kInt32 ? kInt32 : kInt64;
+      places *= is_small ? extent : 1;
+    }
+    shape_ = {offset.shape()[0], imm(windows.groups, kInt64), imm(count(), kInt64), imm(elements_, kInt64)};
+    shape_.insert(shape_.end(), windows.extents.begin(), windows.extents.end());
+  }
+  int64_t count() const { return int64_t{1} << size_.size(); }
+  int64_t elements() const { return elements_; }
+
+  /// [n, groups, corners, elements, windows ..]: where they lie in a row of all elements; -1: outside.
+  Tensor places() const {
+    return te::compute(shape_,
+                       [&](const std::vector<Var>& i) {
+                         PrimExpr place = make_const_int(index_, 0), inside = bool_imm(true);
+                         for (size_t n = 0; n < size_.size(); ++n) {
+                           const PrimExpr at = first(i, n) + real(side(i, n), dtype_),
+                                          last = real(size_[n], dtype_) - real(1.0, dtype_),
+                                          none = real(0.0, dtype_);
+                           inside = tir::logical_and(inside, tir::logical_and(none <= at, at <= last));
+                           place = place * tir::cast(index_, size_[n]) +
+                                   tir::cast(index_, tir::min(tir::max(at, none), last));
+                         }
+                         return select(inside, place, make_const_int(index_, -1));
+                       },
+                       {.name = "T_places"});
+  }
+  /// What they weigh.
+  Tensor weights() const {
+    return te::compute(shape_,
+                       [&](const std::vector<Var>& i) {
+                         PrimExpr weight;
+                         for (size_t n = 0; n < size_.size(); ++n) {
+                           const PrimExpr after = position(i, n) - first(i, n);
+                           const PrimExpr own = select(tir::equal(side(i, n), imm(0, kInt64)),
+                                                       real(1.0, dtype_) - after, after);
+                           weight = weight ? weight * own : own;
+                         }
+                         if (mask_) weight = weight * real(of_window(mask_, i, element_of_group(i)), dtype_);
+                         return weight;
+                       },
+                       {.name = "T_weights"});
+  }
+
+ private:
+  static PrimExpr of_window(const Tensor& field, const std::vector<Var>& i, const PrimExpr& number) {
+    std::vector<PrimExpr> at{i[0], number};
+    at.insert(at.end(), i.begin() + 4, i.end());
+    return field.at(at);
+  }
+  PrimExpr element_of_group(const std::vector<Var>& i) const { return i[1] * elements_ + i[3]; }
+  // Where the element of the window lies in dimension n, between two elements of the picture.
+  PrimExpr position(const std::vector<Var>& i, size_t n) const {
+    int64_t inner = 1;  // elements of a window with the same place in dimension n that follow each other
+    for (size_t k = n + 1; k < size_.size(); ++k) inner *= windows_.kernel[k];
+    const PrimExpr k = floormod(floordiv(i[3], inner), windows_.kernel[n]);
+    const PrimExpr start = i[4 + n] * windows_.strides[n] - windows_.before[n] + k * windows_.dilations[n];
+    const auto ndim = static_cast<int64_t>(size_.size());
+    const PrimExpr moved = of_window(offset_, i, element_of_group(i) * ndim + static_cast<int64_t>(n));
+    return real(start, dtype_) + real(moved, dtype_);
+  }
+  PrimExpr first(const std::vector<Var>& i, size_t n) const { return floor_of(position(i, n)); }
+  // 0 for the corners before the position, 1 for those after it.
+  PrimExpr side(const std::vector<Var>& i, size_t n) const {
+    return floormod(floordiv(i[2], int64_t{1} << (size_.size() - 1 - n)), 2);
+  }
+
+  const Shape& size_;
+  const Tensor &offset_, &mask_;
+  const DeformedWindows& windows_;
+  DataType dtype_, index_ = kInt32;
+  int64_t elements_ = 1;
+  Shape shape_;
+};
+}  // namespace
+
+Tensor deformed_columns(const Tensor& x, const Shape& size, const Tensor& offset, const Tensor& mask,
                         const DeformedWindows& windows) {
-  const size_t count = windows.kernel.size();
-  int64_t elements = 1;
-  for (int64_t extent : windows.kernel) elements *= extent;
-  const GridSampleOptions zeros_outside;
-  const GridSampling sampling(x, offset, zeros_outside);
-  Shape shape{x.shape()[0], x.shape()[1], imm(elements, kInt64)};
+  const DataType dtype = x.dtype() == kFloat64 || offset.dtype() == kFloat64 ? kFloat64 : kFloat32;
+  const Corners corners(size, offset, mask, windows, dtype);
+  const Tensor places = corners.places(), weights = corners.weights();
+  const PrimExpr channels = floordiv(x.shape()[2], windows.groups);
+  Shape shape{x.shape()[0]};
   shape.insert(shape.end(), windows.extents.begin(), windows.extents.end());
-  return te::compute(shape,
-                     [&](const std::vector<Var>& i) {
-                       const PrimExpr group = floordiv(i[1], floordiv(x.shape()[1], windows.groups));
-                       const PrimExpr channel = group * elements + i[2];
-                       const auto at_window = [&](const Tensor& tensor, const PrimExpr& first) {
-                         std::vector<PrimExpr> at{i[0], first};
-                         at.insert(at.end(), i.begin() + 3, i.end());
-                         return tensor.at(at);
-                       };
-                       std::vector<PrimExpr> places(count);
-                       PrimExpr rest = i[2];
-                       for (size_t n = count; n-- > 0;) {
-                         const PrimExpr k = floormod(rest, windows.kernel[n]);
-                         rest = floordiv(rest, windows.kernel[n]);
-                         const PrimExpr start =
-                             i[3 + n] * windows.strides[n] - windows.before[n] + k * windows.dilations[n];
-                         const PrimExpr moved = at_window(
-                             offset, channel * static_cast<int64_t>(count) + static_cast<int64_t>(n));
-                         places[n] = tir::cast(sampling.dtype(), start) + tir::cast(sampling.dtype(), moved);
-                       }
-                       PrimExpr value = sampling.interpolated(i, places);
-                       if (mask) value = value * tir::cast(sampling.dtype(), at_window(mask, channel));
-                       return tir::cast(x.dtype(), value);
-                     },
-                     {.name = "T_columns"});
+  shape.insert(shape.end(), {imm(corners.elements(), kInt64), imm(windows.groups, kInt64), channels});
+  return te::compute(
+      shape,
+      [&](const std::vector<Var>& i) {
+        const size_t group = i.size() - 2;
+        PrimExpr sum;
+        for (int64_t k = 0; k < corners.count(); ++k) {
+          std::vector<PrimExpr> at{i[0], i[group], imm(k, kInt64), i[group - 1]};
+          at.insert(at.end(), i.begin() + 1, i.begin() + static_cast<long>(group) - 1);
+          const PrimExpr place = places.at(at), none = make_const_int(place->dtype, 0);
+          const PrimExpr value = real(
+              x.at({i[0], tir::cast(kInt64, tir::max(place, none)), i[group] * channels + i.back()}), dtype);
+          const PrimExpr term = select(place < none, real(0.0, dtype), value) * weights.at(at);
+          sum = sum ? sum + term : term;
+        }
+        return tir::cast(x.dtype(), sum);
+      },
+      {.name = "T_columns"});
 }
 
 Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners) {

@@ -26,12 +26,14 @@ struct DeformedWindows {
   Shape extents;       // the number of windows along each
   int64_t groups = 1;  // of channels that share offsets
 };
-/// The elements of windows over x [n, c, ..], [n, c, elements of a window, windows ..], interpolated, 0 outside.
+/// The elements of windows over pictures of extents `size`, interpolated, 0 outside: [n, windows .., elements of a
+/// window, groups, channels of a group].  Channels stand last, so that those of an element are read together.
 /// Source: Dai et al., Deformable Convolutional Networks, arXiv 1703.06211; masks: arXiv 1811.11168
 ///
+/// x       [n, product of size, channels]
 /// offset  [n, groups * elements * spatial dimensions, windows ..]
 /// mask    [n, groups * elements, windows ..], factors of the elements; may be null
-Tensor deformed_columns(const Tensor& x, const Tensor& offset, const Tensor& mask,
+Tensor deformed_columns(const Tensor& x, const Shape& size, const Tensor& offset, const Tensor& mask,
                         const DeformedWindows& windows);
 
 }  // namespace tilewright::topi

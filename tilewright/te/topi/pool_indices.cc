@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/te/extern.h"
 #include "tilewright/te/topi/pool_windows.h"
 
 namespace tilewright::topi {
@@ -124,6 +125,26 @@ Tensor window_sums(const Tensor& data, const Windows& windows) {
                        return te::sum(guarded_term(element.inside, data.at(element.indices)), reduced);
                      },
                      {.name = "pool_sum"});
+}
+
+Tensor spread(const Tensor& values, const Tensor& places, const PrimExpr& size) {
+  constexpr int64_t kTask = 1 << 14;  // elements that one task sets to zero
+  const auto number = [&](int64_t value) { return make_const_int(size->dtype, value); };
+  const Buffer from = make_buffer("values", values.shape(), values.dtype()),
+               at = make_buffer("places", places.shape(), places.dtype()),
+               to = make_buffer("T_spread", {size}, values.dtype());
+  const PrimExpr num_tasks = floordiv(size + (kTask - 1), number(kTask));
+  const Var task = make_var("task", size->dtype), i = make_var("i", size->dtype),
+            n = make_var("n", values.shape()[0]->dtype);
+  const PrimExpr first = PrimExpr(task) * kTask;
+  const Stmt zeros =
+      loop(i, tir::min(size - first, number(kTask)), store(to, make_const_int(to->dtype, 0), {first + i}));
+  const PrimExpr given = tir::cast(size->dtype, load(at, {n}));
+  // one after the other: of several values with one place the last counts
+  const Stmt values_of = store(to, load(from, {n}), {select(given < number(0), given + size, given)});
+  const Stmt body =
+      seq({loop(task, num_tasks, zeros, ForKind::kParallel), loop(n, values.shape()[0], values_of)});
+  return te::external("T_spread", {{values, places}, {from, at}, {to}, body})[0];
 }
 
 }  // namespace tilewright::topi

@@ -20,4 +20,8 @@ std::vector<Tensor> max_pool_with_indices(const Tensor& data, const Windows& win
 /// The sums of the elements of windows, in dtype_of_sums.
 Tensor window_sums(const Tensor& data, const Windows& windows);
 
+/// A list of `size` zeros but for `values` [n] at `places` [n], integers from -size to size - 1; of several values with
+/// one place the last counts.
+Tensor spread(const Tensor& values, const Tensor& places, const PrimExpr& size);
+
 }  // namespace tilewright::topi

@@ -1,6 +1,7 @@
 #include "tilewright/te/topi/reduce.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/te/extern.h"
@@ -80,7 +81,7 @@ Tensor squared_distances(const Tensor& x, const Tensor& center, const Axes& axes
 }
 
 // Keeps the left (position, value) unless the right value is better, or equal and at an earlier position.
-CommReducer arg_reducer(DataType value_dtype, bool largest) {
+CommReducer arg_reducer(DataType value_dtype, DataType place, bool largest) {
   PrimExpr worst = largest ? min_value(value_dtype) : max_value(value_dtype);
   return te::comm_reducer(
       [&](const std::vector<Var>& x, const std::vector<Var>& y) {
@@ -95,7 +96,19 @@ CommReducer arg_reducer(DataType value_dtype, bool largest) {
         PrimExpr keep = tir::logical_or(better, tir::logical_and(same, PrimExpr(x[0]) < PrimExpr(y[0])));
         return std::vector<PrimExpr>{select(keep, x[0], y[0]), select(keep, left, right)};
       },
-      {max_value(kInt64), worst});
+      {max_value(place), worst});
+}
+
+// True if int32 numbers all that is reduced.
+bool count_is_small(const Plan& plan) {
+  int64_t count = 1;
+  for (const IterVar& axis : plan.reduced) {
+    int64_t extent;
+    if (!as_const_int(axis->dom->extent, &extent) || extent > INT32_MAX / std::max<int64_t>(count, 1))
+      return false;
+    count *= extent;
+  }
+  return count > 0;
 }
 
 Tensor arg_reduce(const Tensor& x, const Axes& axes, bool keepdims, DataType dtype, bool largest) {
@@ -104,17 +117,19 @@ Tensor arg_reduce(const Tensor& x, const Axes& axes, bool keepdims, DataType dty
   if (plan.reduced.empty())
     return te::compute(reduced_shape(x.shape(), axes, keepdims),
                        [&](const std::vector<Var>&) { return make_const_int(dtype, 0); }, {.name = name});
-  PrimExpr position = imm(0, kInt64);
+  // vectors hold twice as many places of int32
+  const DataType place = count_is_small(plan) ? kInt32 : kInt64;
+  PrimExpr position = imm(0, place);
   for (const IterVar& axis : plan.reduced)
-    position = position * tir::cast(kInt64, axis->dom->extent) + tir::cast(kInt64, axis->var);
-  const CommReducer reducer = arg_reducer(x.dtype(), largest);
+    position = position * tir::cast(place, axis->dom->extent) + tir::cast(place, axis->var);
+  const CommReducer reducer = arg_reducer(x.dtype(), place, largest);
   std::vector<Tensor> results = te::compute_many(
       reduced_shape(x.shape(), axes, keepdims),
       [&](const std::vector<Var>& out) {
         return te::reduce(reducer, {position, x.at(plan.indices(x, axes, keepdims, out))}, plan.reduced);
       },
       {.name = name});
-  return dtype == kInt64 ? results[0] : cast(results[0], dtype);
+  return dtype == place ? results[0] : cast(results[0], dtype);
 }
 
 }  // namespace

@@ -187,8 +187,14 @@ Shape resized(const Tensor& x, const Shape& size, const std::vector<int64_t>& ax
 // The elements of the result: the nearest element of `x`, or the weighted sum of those around a coordinate.
 class Resizing {
  public:
-  Resizing(const Tensor& x, const Shape& size, const ResizeOptions& options, const std::vector<Var>& i)
-      : x_(x), options_(options), dtype_(dtype_of_weights(x.dtype())), at_(i.begin(), i.end()) {
+  /// `columns`: x resized along the last of the axes, in the dtype of weights; may be null.
+  Resizing(const Tensor& x, const Shape& size, const ResizeOptions& options, const Tensor& columns,
+           const std::vector<Var>& i)
+      : x_(x),
+        options_(options),
+        columns_(columns),
+        dtype_(dtype_of_weights(x.dtype())),
+        at_(i.begin(), i.end()) {
     for (size_t n = 0; n < options.axes.size(); ++n) {
       const auto axis = static_cast<size_t>(options.axes[n]);
       const Places places = places_of(options, n, x.shape()[axis], size[n]);
@@ -207,6 +213,7 @@ class Resizing {
   // the weighted sum over the axes from `n` on; the indices of the axes before are in at_
   PrimExpr sum_from(size_t n) {
     const bool is_nearest = options_.method == "nearest_neighbor";
+    if (columns_ && n + 1 == options_.axes.size()) return columns_.at(at_);
     if (n == options_.axes.size()) return is_nearest ? x_.at(at_) : tir::cast(dtype_, x_.at(at_));
     const Taps& taps = taps_[n];
     PrimExpr result;
@@ -221,11 +228,65 @@ class Resizing {
 
   const Tensor& x_;
   const ResizeOptions& options_;
+  const Tensor& columns_;
   const DataType dtype_;
   std::vector<PrimExpr> at_;
   std::vector<Taps> taps_;
   PrimExpr inside_ = bool_imm(true);
 };
+
+// True if elements are interpolated along the last dimension of x after others, whose extents do not become far
+// smaller: then rows of x that several rows of the result are made of need it once.
+bool has_columns(const Tensor& x, const Shape& size, const ResizeOptions& options) {
+  const std::vector<int64_t>& axes = options.axes;
+  if (options.method == "nearest_neighbor" || axes.size() < 2 ||
+      axes.back() + 1 != static_cast<int64_t>(x.ndim()))
+    return false;
+  double grown = 1;
+  for (size_t n = 0; n + 1 < axes.size(); ++n) {
+    int64_t from, to;
+    if (as_const_int(x.shape()[static_cast<size_t>(axes[n])], &from) && as_const_int(size[n], &to) &&
+        from > 0)
+      grown *= static_cast<double>(to) / static_cast<double>(from);
+  }
+  const double num_taps = options.method == "linear" ? 2 : 4;  // that are combined to a row
+  return grown * num_taps >= 1;
+}
+
+// x interpolated along the last of the axes.  Which elements count, and how much, is known once for all rows.
+Tensor columns_of(const Tensor& x, const Shape& size, const ResizeOptions& options) {
+  const DataType dtype = dtype_of_weights(x.dtype());
+  const size_t last = options.axes.size() - 1, axis = x.ndim() - 1;
+  const Places places = places_of(options, last, x.shape()[axis], size[last]);
+  const int64_t count = options.method == "linear" ? 2 : 4;
+  const auto table = [&](const char* name, std::vector<PrimExpr> Taps::* part) {
+    return te::compute({size[last], integer(count)},
+                       [&](const std::vector<Var>& i) {
+                         const Taps taps = taps_of(options, places, i[0], dtype);
+                         PrimExpr value = (taps.*part).back();
+                         for (size_t n = (taps.*part).size() - 1; n-- > 0;)
+                           value = select(tir::equal(i[1], integer(static_cast<int64_t>(n))), (taps.*part)[n],
+                                          value);
+                         return value;
+                       },
+                       {.name = name});
+  };
+  const Tensor indices = table("T_places", &Taps::indices), weights = table("T_weights", &Taps::weights);
+  Shape shape = x.shape();
+  shape[axis] = size[last];
+  return te::compute(shape,
+                     [&](const std::vector<Var>& i) {
+                       std::vector<PrimExpr> at(i.begin(), i.end());
+                       PrimExpr sum;
+                       for (int64_t n = 0; n < count; ++n) {
+                         at[axis] = indices.at({i[axis], integer(n)});
+                         const PrimExpr term = tir::cast(dtype, x.at(at)) * weights.at({i[axis], integer(n)});
+                         sum = sum ? sum + term : term;
+                       }
+                       return sum;
+                     },
+                     {.name = "T_columns"});
+}
 
 // ---- wider windows (antialias)
 
@@ -257,10 +318,12 @@ std::vector<PrimExpr> cubic_weights(const PrimExpr& t, double a) {
 }
 
 Tensor resize(const Tensor& x, const Shape& size, const ResizeOptions& options, DataType out_dtype) {
-  return te::compute(
-      resized(x, size, options.axes),
-      [&](const std::vector<Var>& i) { return as_result(Resizing(x, size, options, i).value(), out_dtype); },
-      {.name = "T_resize"});
+  const Tensor columns = has_columns(x, size, options) ? columns_of(x, size, options) : Tensor();
+  return te::compute(resized(x, size, options.axes),
+                     [&](const std::vector<Var>& i) {
+                       return as_result(Resizing(x, size, options, columns, i).value(), out_dtype);
+                     },
+                     {.name = "T_resize"});
 }
 
 Tensor resize_antialias(const Tensor& x, const Shape& size, const ResizeOptions& options,

@@ -34,6 +34,21 @@ def test_of_two_with_broadcast(op):
     np.testing.assert_allclose(run_node(op, [X, X[2]]), OF_TWO[op](X, X[2]), rtol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64"])
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_constant_powers(shape, dtype):
+    """Of negative numbers, too; a constant of one element is as good as a scalar."""
+    x = np.linspace(-3, 3, 35).reshape(5, 7).astype(dtype)
+    for power in (2, 3, -1):
+        y = np.full(shape, power, dtype)
+        found = run_node("Pow", [x, y], constants=[1])
+        assert found.dtype == dtype
+        with np.errstate(divide="ignore"):
+            np.testing.assert_allclose(found, x**y, rtol=2e-3 if dtype == "float16" else 1e-6)
+    column = run_node("Pow", [X[0], np.full((1, 1), 2, "float32")], constants=[1])
+    np.testing.assert_allclose(column, X[:1] ** 2, rtol=1e-6)
+
+
 def test_several_inputs():
     rows = [X, X[1], X[:, :1]]
     np.testing.assert_allclose(run_node("Sum", rows), sum(rows), rtol=1e-6)

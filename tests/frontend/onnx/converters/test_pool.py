@@ -96,6 +96,19 @@ def test_unpooling_undoes_pooling():
     check_open("MaxUnpool", [values[:0], places[:0]], expected=[x[:0]], **attrs)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64"])
+def test_of_two_values_with_one_place_the_last_counts(dtype):
+    values = some(1, 1, 5, 7, dtype=dtype)
+    places = np.arange(35).reshape(values.shape) * 2
+    places[..., -1, :] = 3
+    places[..., 0, 1] = -1  # counted from the end
+    wanted = np.zeros(140, dtype)
+    for value, place in zip(values.reshape(-1), places.reshape(-1), strict=True):
+        wanted[place] = value
+    attrs = {"kernel_shape": [2, 2], "strides": [2, 2]}
+    check("MaxUnpool", [values, places], expected=[wanted.reshape(1, 1, 10, 14)], **attrs)
+
+
 def test_a_place_outside():
     values, places = some(1, 1, 2, 2), np.array([[[[0, 3], [16, 5]]]])
     with pytest.raises(tilewright.UserError) as error:

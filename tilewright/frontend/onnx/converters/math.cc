@@ -51,6 +51,15 @@ Expr whole_exponents(Importer& importer, const Node& node) {
                                                        constant->data.shape(), kInt64));
 }
 
+// The exponent as a scalar, if it is a constant of one element: kernels compute small powers by products.
+Expr scalar_exponent(Importer& importer, const Expr& base, const Expr& exponent) {
+  const auto* constant = exponent.as<relax::ConstantNode>();
+  if (!constant || constant->data.num_elements() != 1 || constant->data.ndim() == 0) return exponent;
+  const relax::Shape* shape = relax::known_shape(base);
+  if (!shape || static_cast<size_t>(constant->data.ndim()) > shape->size()) return exponent;
+  return relax::make_constant(constant->data.reshape(runtime::Shape{}));
+}
+
 // The result has the dtype of the base.  Integers to integer powers are exact.
 void power(Importer& importer, const Node& node) {
   const Expr base = importer.value(node, 0);
@@ -59,6 +68,7 @@ void power(Importer& importer, const Node& node) {
   if (dtype.is_integral() && relax::dtype_of(exponent).is_float()) {
     if (const Expr whole = whole_exponents(importer, node)) exponent = whole;
   }
+  exponent = scalar_exponent(importer, base, exponent);
   if (relax::dtype_of(exponent) == dtype) return importer.emit(node, "relax.power", {base, exponent});
   const DataType wide = !dtype.is_float() && relax::dtype_of(exponent).is_float() ? kFloat64
                         : dtype.is_float()                                        ? dtype

@@ -250,7 +250,7 @@ void require_field(Importer& importer, const Node& node, const Deformed& d, cons
                    what, shape_of(node, field), expected);
 }
 
-// The elements of the windows, [n, groups, channels of a group * elements, windows], times the weights.
+// The elements of the windows, [n, groups, windows, elements * channels of a group], times the weights.
 void deform_conv(Importer& importer, const Node& node) {
   const Deformed d = deformed_of(importer, node);
   const int64_t outputs = constant_of(d.weights, 0, "weight"), channels = constant_of(d.weights, 1, "weight");
@@ -265,16 +265,29 @@ void deform_conv(Importer& importer, const Node& node) {
     require_field(importer, node, d, d.mask, 1, "mask");
     args.push_back(d.mask);
   }
+  const relax::Shape size(d.shape.begin() + 2, d.shape.end());
   const relax::TeFunction compute = [&](const Tensors& tensors) -> Tensors {
-    return {topi::deformed_columns(tensors[0], tensors[1], d.mask ? tensors[2] : te::Tensor(), d.windows)};
+    return {
+        topi::deformed_columns(tensors[0], size, tensors[1], d.mask ? tensors[2] : te::Tensor(), d.windows)};
   };
-  const Expr columns = importer.builder.emit_te("deformed_columns", compute, args);
-  const ir::PrimExpr groups = relax::extent_imm(d.groups), sums = relax::extent_imm(channels * d.elements),
-                     count = importer.facts.simplify(relax::num_elements(d.windows.extents));
-  const Expr weight =
-      importer.reshaped(node, d.weight, {groups, relax::extent_imm(outputs / d.groups), sums});
-  const Expr product = importer.bind(
-      node, "relax.matmul", {weight, importer.reshaped(node, columns, {d.shape[0], groups, sums, count})});
+  const auto extent = [&](const ir::PrimExpr& given) { return importer.facts.simplify(given); };
+  const ir::PrimExpr count = extent(relax::num_elements(d.windows.extents)),
+                     places = extent(relax::num_elements(size)), elements = relax::extent_imm(d.elements),
+                     groups = relax::extent_imm(d.groups), own = relax::extent_imm(channels),
+                     results = relax::extent_imm(outputs / d.groups),
+                     sums = relax::extent_imm(channels * d.elements);
+  // channels last, in the windows as well as in their elements
+  args[0] =
+      permuted(importer, node, importer.reshaped(node, d.x, {d.shape[0], d.shape[1], places}), {0, 2, 1});
+  Expr columns = importer.builder.emit_te("deformed_columns", compute, args);
+  Expr weight = permuted(importer, node, importer.reshaped(node, d.weight, {groups, results, own, elements}),
+                         {0, 3, 2, 1});
+  weight = importer.reshaped(node, weight, {groups, sums, results});
+  columns = importer.reshaped(node, columns, {d.shape[0], count, elements, groups, own});
+  if (d.groups > 1) columns = permuted(importer, node, columns, {0, 3, 1, 2, 4});
+  columns = importer.reshaped(node, columns, {d.shape[0], groups, count, sums});
+  const Expr product =
+      permuted(importer, node, importer.bind(node, "relax.matmul", {columns, weight}), {0, 1, 3, 2});
   relax::Shape result{d.shape[0], relax::extent_imm(outputs)};
   result.insert(result.end(), d.windows.extents.begin(), d.windows.extents.end());
   importer.define(node.outputs.at(0), with_channels(importer, node, importer.reshaped(node, product, result),

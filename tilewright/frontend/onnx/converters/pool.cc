@@ -176,10 +176,11 @@ void max_unpool(Importer& importer, const Node& node) {
       importer.bind(node, "relax.require_indices",
                     {importer.reshaped(node, places, {count}), relax::shape_expr({size}),
                      scalar_value(relax::extent_imm(0)), relax::StringValueNode::make(node.shown())});
-  const Expr zeros =
-      importer.bind(node, "relax.full", {relax::shape_expr({size}), number(0, relax::dtype_of(x))});
-  const Expr spread = importer.bind(node, "relax.scatter_elements",
-                                    {zeros, list, importer.reshaped(node, x, {count})}, {{"axis", attr(0)}});
+  const relax::TeFunction compute = [&](const std::vector<te::Tensor>& args) -> std::vector<te::Tensor> {
+    return {topi::spread(args[0], args[1], size)};
+  };
+  const Expr spread =
+      importer.builder.emit_te("spread", compute, {importer.reshaped(node, x, {count}), list});
   const Expr whole = importer.reshaped(node, spread, shape);
   if (!importer.has_input(node, 2)) return importer.define(node.outputs.at(0), whole);
   const relax::Shape wanted = importer.require_known(node, 2);
