@@ -321,14 +321,18 @@ constexpr AttributeRule kActivationAlpha = {"activation_alpha", Attribute::kFloa
                         kClip = {"clip", Attribute::kFloat, 0},
                         kDirection = {"direction", Attribute::kString},
                         kHiddenSize = {"hidden_size", Attribute::kInt, 1, kMostExtent},
-                        kLayout = flag("layout", 14);
+                        kLayout = flag("layout", 14),
+                        // whether the first result is given is what its name says
+    kOutputSequence = flag("output_sequence", kFirstOpset, 6);
 constexpr AttributeRule kRnn[] = {kActivationAlpha, kActivationBeta, kActivations, kClip,
-                                  kDirection,       kHiddenSize,     kLayout};
+                                  kDirection,       kHiddenSize,     kLayout,      kOutputSequence};
 constexpr AttributeRule kGru[] = {
     kActivationAlpha, kActivationBeta, kActivations, kClip,
-    kDirection,       kHiddenSize,     kLayout,      flag("linear_before_reset")};
+    kDirection,       kHiddenSize,     kLayout,      flag("linear_before_reset"),
+    kOutputSequence};
 constexpr AttributeRule kLstm[] = {kActivationAlpha, kActivationBeta, kActivations, kClip,
-                                   kDirection,       kHiddenSize,     kLayout,      flag("input_forget")};
+                                   kDirection,       kHiddenSize,     kLayout,      flag("input_forget"),
+                                   kOutputSequence};
 
 constexpr ConverterRow kRows[] = {
     {"GRU", recurrent<CellKind::kGru>, 3, 6, kGru, 2, kFirstOpset, kLastOpset, 2, 0},
