@@ -27,7 +27,6 @@ REASONS = [
     (r"operators that cannot be imported: ([\w.:]+)", "the operator {0} is not imported"),
     (r"the model has opset (\d+), supported are", "the model has opset {0}, newer than the reader"),
     (r"has element type (\w+)", "an element type that programs do not have: {0}"),
-    (r'(\w+) node .*: output \d+ \("\w+"\) is used', "a result of {0} other than its first"),
     (r"training_mode is not the constant False", "training, not inference"),
     (r"is not a tensor, or has no dtype", "an input that is no tensor: a sequence, or an optional value"),
     (r"quantized values of dtype (\w+), only integers are supported", "quantized values of {0}"),

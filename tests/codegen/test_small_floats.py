@@ -1,4 +1,4 @@
-"""float8, float16 and bfloat16: each operation is rounded once, to the same bits on llvm, in C and in ml_dtypes."""
+"""Floats of 4, 8 and 16 bits: each operation is rounded once, to the same bits on llvm, in C and in ml_dtypes."""
 
 import pathlib
 import sys
@@ -12,8 +12,12 @@ from tilewright.script import parse
 from tilewright.script import tir as T
 
 DTYPES = {
+    "float4_e2m1fn": ml_dtypes.float4_e2m1fn,
     "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
+    "float8_e4m3fnuz": ml_dtypes.float8_e4m3fnuz,
     "float8_e5m2": ml_dtypes.float8_e5m2,
+    "float8_e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
+    "float8_e8m0fnu": ml_dtypes.float8_e8m0fnu,
     "bfloat16": ml_dtypes.bfloat16,
     "float16": np.float16,
 }
@@ -21,6 +25,8 @@ DTYPES = {
 HAS_FLOAT16 = "avx512_fp16" in pathlib.Path("/proc/cpuinfo").read_text().split()
 TARGETS = ["llvm -mattr=-avx512fp16" if HAS_FLOAT16 else "llvm", "llvm -mcpu=x86-64", "c"]
 each_dtype = pytest.mark.parametrize("dtype", DTYPES)
+# powers of two have neither 0 nor negative numbers
+each_signed_dtype = pytest.mark.parametrize("dtype", [name for name in DTYPES if name != "float8_e8m0fnu"])
 each_target = pytest.mark.parametrize("target", TARGETS)
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -28,8 +34,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def every_value(dtype: str) -> np.ndarray:
     """All bit patterns."""
     known = np.dtype(DTYPES[dtype])
-    bits = f"uint{known.itemsize * 8}"
-    return np.arange(2 ** (known.itemsize * 8), dtype=bits).view(known)
+    num_bits = 4 if dtype.startswith("float4") else known.itemsize * 8
+    return np.arange(2**num_bits, dtype=f"uint{known.itemsize * 8}").view(known)
 
 
 def elementwise(body: str, size: int, *dtypes: str):
@@ -102,14 +108,28 @@ def test_every_way_of_rounding(dtype, wide, target):
     assert_same_bits(found, rounded(values, dtype))
 
 
+def nearest_powers(values: np.ndarray) -> np.ndarray:
+    fraction, power = np.frexp(
+        np.where(np.isfinite(values), values, -1)
+    )  # fraction * 2**power, 0.5 <= fraction < 1
+    bits = np.clip(power - 1 + (fraction >= 0.75) + 127, 0, 255)
+    return np.where(fraction > 0, bits, 255).astype("uint8").view(ml_dtypes.float8_e8m0fnu)
+
+
 def wide_type(name: str, value: float):
     return np.dtype(name).type(value)
 
 
 def rounded(values: np.ndarray, dtype: str) -> np.ndarray:
-    """`values` rounded once: numpy's own float16, else the nearer neighbour, of two as near the even one."""
+    """`values` rounded once: numpy's own float16, else the nearer neighbour, of two as near the even one.
+
+    ml_dtypes rounds all numbers from 2**-127 to 2**-126 up to a power of two, and keeps the sign of NaN as that of a 0.
+    """
     if dtype == "float16":
         return values.astype("float16")
+    if dtype == "float8_e8m0fnu":
+        return nearest_powers(values.astype("float64"))
+    values = np.where(np.isnan(values), wide_type(values.dtype.name, np.nan), values)
     if values.dtype == np.float32:
         return values.astype(DTYPES[dtype])
     single = values.astype("float32")  # to odd, so that rounding again is right
@@ -129,7 +149,7 @@ def test_each_operation_is_rounded(dtype, op, target):
     a, b = rng.choice(values, 4096), rng.choice(values, 4096)
     found = run(elementwise(f"A[v] {op} B[v]", 4096, dtype, dtype, dtype), target, a, b, np.zeros_like(a))
     compute = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}[op]
-    assert_same_bits(found, compute(a.astype("float32"), b.astype("float32")).astype(a.dtype))
+    assert_same_bits(found, rounded(compute(a.astype("float32"), b.astype("float32")), dtype))
 
 
 @each_target
@@ -139,11 +159,11 @@ def test_comparisons_choices_and_constants(dtype, target):
     values = every_value(dtype)
     values = values[np.isfinite(values.astype("float32"))]
     a, b = rng.choice(values, 4099), rng.choice(values, 4099)
-    body = f"T.if_then_else(A[v] < B[v], T.max(A[v], T.Cast('{dtype}', T.float32(0.1))), T.min(B[v], A[v]) * T.{dtype}(0.3))"
+    body = f"T.if_then_else(A[v] < B[v], T.max(A[v], T.Cast('{dtype}', T.float32(0.4))), T.min(B[v], A[v]) * T.{dtype}(0.3))"
     found = run(elementwise(body, 4099, dtype, dtype, dtype), target, a, b, np.zeros_like(a))
     wide_a, wide_b = a.astype("float32"), b.astype("float32")
-    tenth, three = (np.array(x, "float32").astype(a.dtype).astype("float32") for x in (0.1, 0.3))
-    expected = np.where(wide_a < wide_b, np.maximum(wide_a, tenth), np.minimum(wide_b, wide_a) * three)
+    four, three = (np.array(x, "float32").astype(a.dtype).astype("float32") for x in (0.4, 0.3))
+    expected = np.where(wide_a < wide_b, np.maximum(wide_a, four), np.minimum(wide_b, wide_a) * three)
     assert_same_bits(found, expected.astype(a.dtype))
 
 
@@ -184,7 +204,8 @@ def test_whole_numbers(dtype, other, target):
         np.zeros(len(whole), DTYPES[dtype]),
     )
     assert_same_bits(found, rounded(whole.astype("float64"), dtype))
-    small = np.array([0, 0.5, 1.5, 3, 17, 100], "float32").astype(DTYPES[dtype])
+    small = np.array([0, 0.5, 1.5, 3, 17, 80], "float32").astype(DTYPES[dtype])
+    small = small[np.isfinite(small.astype("float32"))]
     back = run(
         elementwise(f'T.Cast("{other}", B[v])', len(small), dtype, other),
         target,
@@ -208,7 +229,7 @@ def f(A: T.Buffer((5, 7), "{dtype}"), B: T.Buffer((7, 9), "{dtype}"), C: T.Buffe
 
 
 @each_target
-@each_dtype
+@each_signed_dtype
 @pytest.mark.parametrize("schedule", [False, True])
 def test_a_matrix_product_accumulates_in_its_dtype(dtype, target, schedule):
     rng = np.random.default_rng(2)
@@ -235,7 +256,7 @@ def test_vectors(dtype):
 
 
 @each_target
-@each_dtype
+@pytest.mark.parametrize("dtype", [name for name in DTYPES if name != "float4_e2m1fn"])
 def test_scalars_and_the_interpreter(dtype, target):
     func = parse(f"""
 @T.prim_func
@@ -301,4 +322,76 @@ def test_casts_between_small_floats(dtype, to, target):
     values = every_value(dtype)
     func = elementwise(f'T.Cast("{to}", B[v])', values.size, dtype, to)
     found = run(func, target, values, np.zeros(values.size, DTYPES[to]))
-    assert_same_bits(found, values.astype("float32").astype(DTYPES[to]))
+    assert_same_bits(found, rounded(values.astype("float32"), to))
+
+
+@each_dtype
+def test_the_interpreter_converts_to_the_same_bits(dtype):
+    values = every_value(dtype)
+    to_single = elementwise('T.Cast("float32", B[v])', len(values), dtype, "float32")
+    wide = tw.tensor(np.zeros(len(values), "float32"))
+    tw.tir.interpret(to_single, tw.tensor(values), wide)
+    assert_same_bits(wide.numpy(), values.astype("float32"))
+
+    finite = np.sort(values.astype("float64")[np.isfinite(values.astype("float64"))])
+    top = finite[-1]
+    numbers = np.concatenate(
+        [
+            finite,
+            (finite[1:] + finite[:-1]) / 2,
+            [top * 1.0625, top * 1.25, top * 4, np.inf, np.nan, 0.0, 1e-300],
+        ]
+    )
+    numbers = np.concatenate(
+        [numbers, -numbers, np.nextafter(numbers, np.inf), np.nextafter(numbers, -np.inf)]
+    )
+    to_small = elementwise(f'T.Cast("{dtype}", B[v])', len(numbers), "float64", dtype)
+    small = tw.tensor(np.zeros(len(numbers), DTYPES[dtype]))
+    tw.tir.interpret(to_small, tw.tensor(numbers), small)
+    assert_same_bits(small.numpy(), rounded(numbers, dtype))
+
+
+def test_a_scalar_of_4_bits_is_refused():
+    func = parse("""
+@T.prim_func
+def f(A: T.Buffer((5,), "float32"), x: T.float4_e2m1fn):
+    for i in range(5):
+        A[i] = A[i] + T.Cast("float32", x)
+""")
+    with pytest.raises(tw.Unsupported) as error:
+        tw.build(func, "llvm")
+    assert (
+        str(error.value).split("\n")[0]
+        == "unsupported: f: parameter x is a scalar of dtype float4_e2m1fn, which is not supported"
+    )
+    assert str(error.value).endswith("help: take it as float32 and cast it")
+
+
+@each_target
+@pytest.mark.parametrize("other", ["int4", "uint4"])
+def test_the_bits_of_4_bit_floats(other, target):
+    values = every_value("float4_e2m1fn")
+    known = getattr(ml_dtypes, other)
+    bits = np.arange(16).astype("uint8")
+    whole = (bits.astype("int8") - 16 * (bits > 7) if other == "int4" else bits).astype(known)
+    to = elementwise(f'T.reinterpret("{other}", B[v])', 16, "float4_e2m1fn", other)
+    found = run(to, target, values, np.zeros(16, known))
+    np.testing.assert_array_equal(found.astype("int32"), whole.astype("int32"))
+    back = elementwise('T.reinterpret("float4_e2m1fn", B[v])', 16, other, "float4_e2m1fn")
+    assert_same_bits(run(back, target, whole, np.zeros(16, values.dtype)), values)
+    for func, given, wanted in ((to, values, whole), (back, whole, values)):
+        result = tw.tensor(np.zeros_like(wanted))
+        tw.tir.interpret(func, tw.tensor(given), result)
+        np.testing.assert_array_equal(result.numpy().astype("float32"), wanted.astype("float32"))
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 7, 127])
+def test_floats_of_4_bits_are_packed_two_in_a_byte(count):
+    values = np.resize(every_value("float4_e2m1fn")[3:14], count)
+    tensor = tw.tensor(values)
+    assert tensor.nbytes == (count + 1) // 2
+    assert_same_bits(tensor.numpy(), values)
+    found = run(
+        elementwise("B[v]", count, "float4_e2m1fn", "float4_e2m1fn"), "llvm", values, np.zeros_like(values)
+    )
+    assert_same_bits(found, values)

@@ -1,5 +1,6 @@
 """Numbers where a graph takes a tensor without dimensions."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -27,6 +28,15 @@ def test_a_number_is_a_tensor_without_dimensions(dtype):
     for number in (3, np.dtype(dtype).type(3), np.array(3, dtype)):
         result = main(number).numpy()
         assert (result.dtype, result.shape, result.item()) == (np.dtype(dtype), (), 6)
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2fnuz", "float4_e2m1fn", "bfloat16"])
+def test_a_number_is_rounded_to_a_small_float(dtype):
+    known = np.dtype(getattr(ml_dtypes, dtype))
+    for number in (1.4, 1, -2.6):
+        result = double(dtype)(number).numpy()
+        assert (result.dtype, result.shape) == (known, ())
+        assert result == (np.float32(number).astype(known).astype("float32") * 2).astype(known)
 
 
 @pytest.mark.parametrize("number", [3.5, np.float32(3.5), np.float64(3.5), np.float16(3.5)])

@@ -82,11 +82,12 @@ TEST(DataType, UnknownNamesAreRefused) {
     DataType::parse("flaot32");
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_EQ(error.render(),
-              "error: unknown dtype \"flaot32\"\n"
-              "help: dtypes are bool, int8..int64, uint8..uint64, float16, float32, float64, bfloat16, "
-              "float8_e4m3fn, "
-              "float8_e5m2, int4, handle; append x<lanes> for a vector, e.g. \"float32x4\"");
+    EXPECT_EQ(
+        error.render(),
+        "error: unknown dtype \"flaot32\"\n"
+        "help: dtypes are bool, int8..int64, uint8..uint64, float16, float32, float64, bfloat16, "
+        "float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float4_e2m1fn, int4, "
+        "handle; append x<lanes> for a vector, e.g. \"float32x4\"");
   }
 }
 

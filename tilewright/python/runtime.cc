@@ -104,7 +104,8 @@ nb::object to_numpy(nb::handle self) {
   auto copied = [&](const nb::handle& of) { return numpy.attr("array")(numpy.attr("from_dlpack")(of)); };
   if (runtime::shares_bytes(dtype)) {  // numpy uses a byte for each
     const nb::object known = dtype_of_ml_dtypes(dtype);
-    return copied(nb::cast(runtime::unpack_elements(tensor))).attr("astype")(known);
+    return copied(nb::cast(runtime::unpack_elements(tensor)))
+        .attr(dtype.is_float() ? "view" : "astype")(known);
   }
   if (!is_small_float(dtype) || dtype.code == DataType::kFloat) return copied(self);
   const nb::object known = dtype_of_ml_dtypes(dtype);
@@ -286,7 +287,8 @@ Tensor tensor_of_small_numbers(nb::handle array) {
   DataType dtype;
   if (!DataType::try_parse(nb::cast<std::string>(name), &dtype)) return {};
   if (runtime::shares_bytes(dtype)) {
-    const nb::object bytes = array.attr("astype")(dtype.with_bits(8).str());
+    const nb::object bytes = dtype.is_float() ? numpy_array(array).attr("view")("uint8")
+                                              : array.attr("astype")(dtype.with_bits(8).str());
     return runtime::pack_elements(tensor_from_dlpack_object(bytes), dtype).read_only_view();
   }
   if (!is_small_float(dtype) || dtype.code == DataType::kFloat) return {};

@@ -17,7 +17,7 @@ Tensor pack_elements(const Tensor& bytes, DataType dtype) {
 Tensor unpack_elements(const Tensor& packed) {
   const DataType dtype = packed.dtype();
   const Tensor from = packed.compact();
-  Tensor bytes = Tensor::empty(from.shape(), dtype.with_bits(8));
+  Tensor bytes = Tensor::empty(from.shape(), dtype.is_int() ? DataType::int_(8) : DataType::uint(8));
   const auto* source = from.data_as<uint8_t>();
   auto* target = bytes.data_as<uint8_t>();
   const unsigned mask = (1u << dtype.bits) - 1, sign = dtype.is_int() ? 1u << (dtype.bits - 1) : 0;

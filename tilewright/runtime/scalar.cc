@@ -1,9 +1,11 @@
 #include "tilewright/runtime/scalar.h"
 
+#include <cstring>
 #include <utility>
 
 #include "tilewright/runtime/builtin/elements.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/small_float.h"
 
 namespace tilewright::runtime {
 namespace {
@@ -32,6 +34,11 @@ Tensor scalar_tensor(const Value& value, DataType dtype) {
   if (dtype.is_bool() != is_truth || (is_real && !dtype.is_float())) return {};
   if (!dtype.is_float() && dtype.bits % 8 != 0 && !dtype.is_bool()) return {};
   const Tensor tensor = Tensor::empty({}, dtype);
+  if (is_small_float(dtype)) {
+    const uint32_t bits = encode_float(value.as_float(), float_format(dtype));
+    std::memcpy(tensor.data_as<char>(), &bits, static_cast<size_t>(tensor.num_bytes()));
+    return tensor;
+  }
   bool is_held = true;
   builtin::with_number_type(dtype, "a number", [&]<class T>(T) {
     if constexpr (std::is_integral_v<T>) {

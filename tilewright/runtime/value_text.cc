@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "tilewright/runtime/function.h"
+#include "tilewright/runtime/packed_elements.h"
 #include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/small_float.h"
@@ -25,8 +26,8 @@ std::string element_text(const char* at, DataType dtype) {
   if (dtype == DataType::float_(32)) return fmt::format("{}", load<float>(at));
   if (dtype == DataType::float_(64)) return fmt::format("{}", load<double>(at));
   if (is_small_float(dtype))
-    return fmt::format("{}",
-                       decode_float(bits == 8 ? load<uint8_t>(at) : load<uint16_t>(at), float_format(dtype)));
+    return fmt::format(
+        "{}", decode_float(bits == 16 ? load<uint16_t>(at) : load<uint8_t>(at), float_format(dtype)));
   if (dtype.code == DataType::kInt && bits == 8) return fmt::format("{}", int{load<int8_t>(at)});
   if (dtype.code == DataType::kInt && bits == 16) return fmt::format("{}", load<int16_t>(at));
   if (dtype.code == DataType::kInt && bits == 32) return fmt::format("{}", load<int32_t>(at));
@@ -37,11 +38,12 @@ std::string element_text(const char* at, DataType dtype) {
   return fmt::format("{}", unsigned{load<uint8_t>(at)});
 }
 
-void write_elements(const Tensor& tensor, size_t axis, int64_t first, bool is_short, std::string* out) {
+// `tensor` holds elements of `dtype`, or those that share bytes one by one.
+void write_elements(const Tensor& tensor, DataType dtype, size_t axis, int64_t first, bool is_short,
+                    std::string* out) {
   const auto shape = tensor.shape();
   if (axis == shape.size()) {
-    *out += element_text(static_cast<const char*>(tensor.data()) + first * tensor.dtype().num_bytes(),
-                         tensor.dtype());
+    *out += element_text(static_cast<const char*>(tensor.data()) + first * dtype.num_bytes(), dtype);
     return;
   }
   int64_t step = 1;
@@ -53,16 +55,18 @@ void write_elements(const Tensor& tensor, size_t axis, int64_t first, bool is_sh
       *out += "..., ";
       n = shape[axis] - kEdge;
     }
-    write_elements(tensor, axis + 1, first + n * step, is_short, out);
+    write_elements(tensor, dtype, axis + 1, first + n * step, is_short, out);
   }
   *out += ']';
 }
 
 std::string tensor_text(const Tensor& tensor) {
   if (!tensor.device().is_cpu()) return type_str(tensor);
-  const Tensor compact = tensor.compact();
+  const Tensor compact = shares_bytes(tensor.dtype()) ? unpack_elements(tensor) : tensor.compact();
   std::string text;
-  write_elements(compact, 0, 0, compact.num_elements() > kManyElements, &text);
+  // those of 4 bits have a byte each, so that int8 and uint8 have their values
+  const DataType dtype = tensor.dtype().is_float() ? tensor.dtype() : compact.dtype();
+  write_elements(compact, dtype, 0, 0, compact.num_elements() > kManyElements, &text);
   return text;
 }
 

@@ -86,7 +86,9 @@ DataType DataType::parse(std::string_view text) {
   throw UserError("unknown dtype \"{}\"", text)
       .help(
           "dtypes are bool, int8..int64, uint8..uint64, float16, float32, float64, bfloat16, float8_e4m3fn, "
-          "float8_e5m2, int4, handle; append x<lanes> for a vector, e.g. \"float32x4\"");
+          "float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float4_e2m1fn, int4, handle; "
+          "append "
+          "x<lanes> for a vector, e.g. \"float32x4\"");
 }
 
 std::string DataType::str() const {

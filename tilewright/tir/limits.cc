@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "tilewright/support/error.h"
+#include "tilewright/support/small_float.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::tir {
@@ -10,10 +11,10 @@ namespace {
 
 // The largest finite value of `dtype`.
 double largest_float(DataType dtype) {
-  if (dtype == DataType::float_(16)) return 65504;
-  if (dtype == DataType::bfloat16()) return 0x1.fep127;
-  if (dtype == DataType::make(DataType::kFloat8E4M3FN, 8, 1)) return 448;
-  if (dtype == DataType::make(DataType::kFloat8E5M2, 8, 1)) return 57344;
+  if (is_small_float(dtype)) {
+    const FloatFormat format = float_format(dtype);
+    return decode_float(format.largest_bits(), format);
+  }
   if (dtype == DataType::float_(32)) return std::numeric_limits<float>::max();
   if (dtype == DataType::float_(64)) return std::numeric_limits<double>::max();
   throw InternalError("no format is known of dtype {}", dtype.str());
@@ -22,7 +23,10 @@ double largest_float(DataType dtype) {
 }  // namespace
 
 PrimExpr lowest_finite(DataType dtype) {
-  return dtype.is_float() ? make_const(dtype, -largest_float(dtype)) : min_value(dtype);
+  if (!dtype.is_float()) return min_value(dtype);
+  if (is_small_float(dtype) && float_format(dtype).is_powers())
+    return make_const(dtype, decode_float(0, float_format(dtype)));
+  return make_const(dtype, -largest_float(dtype));
 }
 
 PrimExpr largest_finite(DataType dtype) {

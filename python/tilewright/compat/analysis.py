@@ -113,7 +113,8 @@ def _bytes(buffer) -> int:
             )
         count *= extent.value
     kind, _, lanes = buffer.dtype.partition("x")
-    bits = {"bool": 8, "handle": 64, "bfloat16": 16, "float8_e4m3fn": 8, "float8_e5m2": 8}.get(kind)
+    kind = kind.partition("_")[0]  # float8_e4m3fn
+    bits = {"bool": 8, "handle": 64}.get(kind)
     bits = int(kind.lstrip("abcdefghijklmnopqrstuvwxyz")) if bits is None else bits
     return -(-count * bits * int(lanes or 1) // 8)
 

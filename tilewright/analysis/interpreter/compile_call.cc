@@ -9,6 +9,7 @@
 #include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/one_of.h"
+#include "tilewright/support/small_float.h"
 #include "tilewright/tir/arithmetic.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/dot_add.h"
@@ -134,18 +135,21 @@ CodePtr Compiler::control_call(const tir::CallNode* call, std::string_view name)
   }
   if (name == "reinterpret") {
     const DataType from = call->args[0]->dtype.element(), to = call->dtype.element();
-    if (from.bits * call->args[0]->dtype.lanes != to.bits * call->dtype.lanes || from.is_handle() ||
+    const bool is_whole = from.bits % 8 == 0 || to.bits % 8 == 0;  // else parts of bytes, as in memory
+    const int from_bits = is_whole ? register_bits(from) : from.bits,
+              to_bits = is_whole ? register_bits(to) : to.bits;
+    if (from_bits * call->args[0]->dtype.lanes != to_bits * call->dtype.lanes || from.is_handle() ||
         to.is_handle())
       throw Unsupported(call, "the interpreter does not support {} reinterpreted as {}",
                         call->args[0]->dtype.str(), call->dtype.str());
-    return lanes_code(call->dtype, [value = expr(call->args[0]), from, to, count = call->dtype.lanes](
-                                       Frame& frame, Scalar* out) {
+    return lanes_code(call->dtype, [value = expr(call->args[0]), from, to, from_bits, to_bits,
+                                    count = call->dtype.lanes](Frame& frame, Scalar* out) {
       const Lanes lanes(*value, frame);
-      std::vector<char> bytes((lanes.size() * from.bits + 7) / 8);
+      std::vector<char> bytes((lanes.size() * static_cast<size_t>(from_bits) + 7) / 8);
       for (size_t n = 0; n < lanes.size(); ++n)
-        store_element(bytes.data(), static_cast<int64_t>(n) * from.bits, from, lanes[n]);
+        store_element(bytes.data(), static_cast<int64_t>(n) * from_bits, from, lanes[n]);
       for (size_t n = 0; n < count; ++n)
-        out[n] = load_element(bytes.data(), static_cast<int64_t>(n) * to.bits, to);
+        out[n] = load_element(bytes.data(), static_cast<int64_t>(n) * to_bits, to);
     });
   }
   if (name == "vectorlow" || name == "vectorhigh" || name == "vectorcombine") {

@@ -128,15 +128,38 @@ std::optional<Scalar> convert(Scalar value, DataType from, DataType to) {
       to));
 }
 
+namespace {
+
+// The bits of an element that shares its byte with others.
+int part_of_byte(const char* address, int64_t bit, DataType dtype) {
+  return read<uint8_t>(address) >> (bit % 8) & ((1 << dtype.bits) - 1);
+}
+void set_part_of_byte(char* address, int64_t bit, DataType dtype, int64_t bits) {
+  const int mask = ((1 << dtype.bits) - 1) << (bit % 8), wanted = static_cast<int>(bits << (bit % 8));
+  write(address, static_cast<uint8_t>((read<uint8_t>(address) & ~mask) | (wanted & mask)));
+}
+
+// The same for floats of less than 32 bits.
+uint32_t small_bits(const char* address, int64_t bit, DataType dtype) {
+  if (dtype.bits == 16) return read<uint16_t>(address);
+  return dtype.bits == 8 ? read<uint8_t>(address) : static_cast<uint32_t>(part_of_byte(address, bit, dtype));
+}
+void set_small_bits(char* address, int64_t bit, DataType dtype, uint32_t bits) {
+  if (dtype.bits == 16) return write(address, static_cast<uint16_t>(bits));
+  if (dtype.bits == 8) return write(address, static_cast<uint8_t>(bits));
+  set_part_of_byte(address, bit, dtype, bits);
+}
+
+}  // namespace
+
 Scalar load_element(const char* memory, int64_t bit, DataType dtype) {
   const char* address = memory + bit / 8;
   if (dtype.is_float()) {
     if (dtype.bits == 64) return float_scalar(read<double>(address));
     if (dtype.bits == 32) return float_scalar(static_cast<double>(read<float>(address)));
-    return float_scalar(decode_float(dtype.bits == 16 ? read<uint16_t>(address) : read<uint8_t>(address),
-                                     float_format(dtype)));
+    return float_scalar(decode_float(small_bits(address, bit, dtype), float_format(dtype)));
   }
-  if (dtype.bits < 8) return int_scalar(tir::wrap_int(read<uint8_t>(address) >> (bit % 8), dtype));
+  if (dtype.bits < 8) return int_scalar(tir::wrap_int(part_of_byte(address, bit, dtype), dtype));
   switch (dtype.bits) {
     case 8: return int_scalar(dtype.is_int() ? read<int8_t>(address) : read<uint8_t>(address));
     case 16: return int_scalar(dtype.is_int() ? read<int16_t>(address) : read<uint16_t>(address));
@@ -152,14 +175,9 @@ void store_element(char* memory, int64_t bit, DataType dtype, Scalar value) {
   if (dtype.is_float()) {
     if (dtype.bits == 64) return write(address, value.f);
     if (dtype.bits == 32) return write(address, static_cast<float>(value.f));
-    const uint32_t bits = encode_float(value.f, float_format(dtype));
-    return dtype.bits == 16 ? write(address, static_cast<uint16_t>(bits))
-                            : write(address, static_cast<uint8_t>(bits));
+    return set_small_bits(address, bit, dtype, encode_float(value.f, float_format(dtype)));
   }
-  if (dtype.bits < 8) {
-    const int mask = ((1 << dtype.bits) - 1) << (bit % 8), wanted = static_cast<int>(value.i << (bit % 8));
-    return write(address, static_cast<uint8_t>((read<uint8_t>(address) & ~mask) | (wanted & mask)));
-  }
+  if (dtype.bits < 8) return set_part_of_byte(address, bit, dtype, value.i);
   switch (dtype.bits) {
     case 8: return write(address, static_cast<uint8_t>(value.i));
     case 16: return write(address, static_cast<uint16_t>(value.i));

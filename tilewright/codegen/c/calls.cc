@@ -10,6 +10,7 @@
 #include "tilewright/runtime/kernel_abi.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/one_of.h"
+#include "tilewright/support/small_float.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/tensor_argument.h"
 
@@ -197,7 +198,7 @@ Code CPrinter::reinterpret(const CallNode* node) {
     const std::string number = "(uintptr_t)" + text(value, Level::kPrefix);
     return {fmt::format("({}){}", to.is_handle() ? "void*" : c_type(to), number), Level::kPrefix};
   }
-  if (from.bits != to.bits)
+  if (register_bits(from) != register_bits(to))
     throw UserError(node, "reinterpret: {} has {} bits, {} has {}", from.str(), from.bits, to.str(), to.bits);
   return {fmt::format("{}({})", unit_.reinterpret(from, to), text(value))};
 }

@@ -5,6 +5,7 @@
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/support/one_of.h"
+#include "tilewright/support/small_float.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
 
@@ -66,7 +67,7 @@ llvm::Value* FunctionEmitter::emit_builtin(const CallNode* node, std::string_vie
     if (node->dtype.is_handle() || node->args[0]->dtype.is_handle())
       return emit_cast(node->args[0]->dtype, node->dtype, value);
     const DataType from = node->args[0]->dtype, to = node->dtype;
-    if (from.bits * from.lanes != to.bits * to.lanes)
+    if (register_bits(from) * from.lanes != register_bits(to) * to.lanes)
       throw UserError(node, "reinterpret: {} has {} bits, {} has {}", from.str(), from.bits * from.lanes,
                       to.str(), to.bits * to.lanes);
     return builder_.CreateBitCast(value, llvm_type(context_, to));

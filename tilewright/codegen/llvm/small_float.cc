@@ -1,5 +1,5 @@
-// Conversions between the bits of bfloat16 and float8 and float32, with the same operations on scalars and
-// vectors.
+// Conversions between the bits of bfloat16 and floats of 4 and 8 bits and float32, with the same operations on
+// scalars and vectors.
 #include "tilewright/support/small_float.h"
 
 #include <llvm/Analysis/VectorUtils.h>
@@ -72,8 +72,23 @@ llvm::Value* narrowed(const Words& w, llvm::Value* bits, FloatFormat format) {
     llvm::Value* is_small = w.b.CreateICmpULT(magnitude, w.c(power_of_two(1 - format.bias())));
     result = w.b.CreateSelect(is_small, subnormal, result);
   }
+  if (format.special == SpecialBits::kNanIsMinusZero)
+    sign = w.b.CreateSelect(w.b.CreateICmpEQ(result, w.c(0)), w.c(0), sign);
   llvm::Value* is_nan = w.b.CreateICmpUGT(magnitude, w.c(kInfinity));
   return w.b.CreateOr(w.b.CreateSelect(is_nan, w.c(format.nan_bits()), result), sign);
+}
+
+// The exponent of the nearest power of two, which has the bias of float32; that of 2^-127 is 0, where float32
+// has subnormals, of which those from 3 * 2^-128 on are nearer to 2^-126.
+llvm::Value* nearest_power(const Words& w, llvm::Value* bits, FloatFormat format) {
+  constexpr uint32_t kHalf = 1u << (kSingleMantissa - 1);
+  llvm::Value* rounded = w.b.CreateLShr(w.b.CreateAdd(bits, w.c(kHalf)), uint64_t{kSingleMantissa});
+  llvm::Value* is_subnormal = w.b.CreateICmpULT(bits, w.c(1u << kSingleMantissa));
+  llvm::Value* is_upper = w.b.CreateZExt(w.b.CreateICmpUGE(bits, w.c(kHalf + kHalf / 2)), w.word);
+  llvm::Value* result = w.b.CreateSelect(is_subnormal, is_upper, rounded);
+  // 0 less 1 is beyond infinity, as negative numbers and NaN are
+  llvm::Value* is_number = w.b.CreateICmpULT(w.b.CreateSub(bits, w.c(1)), w.c(kInfinity - 1));
+  return w.b.CreateSelect(is_number, result, w.c(format.nan_bits()));
 }
 
 // The same for bfloat16, which has the sign and the exponents of float32: carries end at infinity.
@@ -106,23 +121,47 @@ const PrimExpr* flushed(const PrimExpr& value) {
   return &chosen->false_value;
 }
 
+// float32 with the power of two of these bits.
+llvm::Value* widened_power(const Words& w, llvm::Value* bits, FloatFormat format) {
+  llvm::Value* result = w.b.CreateShl(bits, uint64_t{kSingleMantissa});
+  llvm::Value* is_smallest = w.b.CreateICmpEQ(bits, w.c(0));
+  result = w.b.CreateSelect(is_smallest, w.c(1u << (kSingleMantissa - 1)), result);  // 2^-127, subnormal
+  llvm::Value* is_nan = w.b.CreateICmpEQ(bits, w.c(format.nan_bits()));
+  return w.number(w.b.CreateSelect(is_nan, w.c(kNan), result));
+}
+
+// `result`, the bits of a float32 without sign, or what those bits that are no number stand for.
+llvm::Value* with_special(const Words& w, llvm::Value* bits, llvm::Value* magnitude, llvm::Value* result,
+                          FloatFormat format) {
+  llvm::Value *is_special, *special = w.c(kNan);
+  switch (format.special) {
+    case SpecialBits::kNone: return result;
+    case SpecialBits::kNanIsMinusZero: is_special = w.b.CreateICmpEQ(bits, w.c(format.nan_bits())); break;
+    case SpecialBits::kInfinities:
+      special = w.b.CreateOr(
+          w.b.CreateShl(magnitude, static_cast<uint64_t>(kSingleMantissa - format.mantissa_bits)),
+          w.c(kInfinity));
+      [[fallthrough]];
+    default: is_special = w.b.CreateICmpUGE(magnitude, w.c(format.infinity_bits())); break;
+  }
+  return w.b.CreateSelect(is_special, special, result);
+}
+
 // float32 with the value of these bits.
 llvm::Value* widened(const Words& w, llvm::Value* bits, FloatFormat format) {
+  if (format.is_powers()) return widened_power(w, bits, format);
   const auto shift = static_cast<uint64_t>(kSingleMantissa - format.mantissa_bits);
   const uint32_t rebias = static_cast<uint32_t>(kSingleBias - format.bias()) << kSingleMantissa;
   if (rebias == 0) return w.number(w.b.CreateShl(bits, shift));
   llvm::Value* sign =
       w.b.CreateShl(w.b.CreateAnd(bits, w.c(format.sign_bit())), static_cast<uint64_t>(32 - format.bits()));
-  llvm::Value* magnitude = w.b.CreateAnd(bits, w.c(format.sign_bit() - 1));
-  llvm::Value* shifted = w.b.CreateShl(magnitude, shift);
-  llvm::Value* result = w.b.CreateAdd(shifted, w.c(rebias));
-  llvm::Value* is_special = w.b.CreateICmpUGE(magnitude, w.c(format.infinity_bits()));
-  llvm::Value* special = format.has_infinity ? w.b.CreateOr(shifted, w.c(kInfinity)) : w.c(kNan);
-  result = w.b.CreateSelect(is_special, special, result);
+  llvm::Value* magnitude = w.b.CreateAnd(bits, w.c(format.magnitude_bits()));
+  llvm::Value* result = w.b.CreateAdd(w.b.CreateShl(magnitude, shift), w.c(rebias));
   llvm::Value* smallest = w.number(w.c(power_of_two(format.min_power())));
   llvm::Value* subnormal = w.bits(w.b.CreateFMul(w.b.CreateUIToFP(magnitude, w.single), smallest));
   llvm::Value* is_small = w.b.CreateICmpULT(magnitude, w.c(1u << format.mantissa_bits));
-  return w.number(w.b.CreateOr(w.b.CreateSelect(is_small, subnormal, result), sign));
+  result = w.b.CreateSelect(is_small, subnormal, result);
+  return w.number(w.b.CreateOr(with_special(w, bits, magnitude, result, format), sign));
 }
 
 }  // namespace
@@ -139,8 +178,10 @@ llvm::Value* FunctionEmitter::narrow_float(llvm::Value* value, DataType from, Da
   value = emit_cast(from, wide.with_lanes(from.lanes), value);
   const Words words(builder_, value->getType());
   llvm::Value* bits = wide == kFloat32 ? words.bits(value) : round_to_odd(words, value);
-  llvm::Value* narrow = to.is_bfloat16() ? rounded_to_upper_half(words, bits, float_format(to))
-                                         : narrowed(words, bits, float_format(to));
+  const FloatFormat format = float_format(to);
+  llvm::Value* narrow = to.is_bfloat16()     ? rounded_to_upper_half(words, bits, format)
+                        : format.is_powers() ? nearest_power(words, bits, format)
+                                             : narrowed(words, bits, format);
   return builder_.CreateTrunc(narrow, llvm_type(context_, to));
 }
 

@@ -11,7 +11,7 @@ llvm::Type* element_type(llvm::LLVMContext& context, DataType dtype) {
   if (dtype.is_handle()) return llvm::PointerType::getUnqual(context);
   const bool is_whole = dtype.bits == 8 || dtype.bits == 16 || dtype.bits == 32 || dtype.bits == 64;
   if (dtype.is_integral() && is_whole) return llvm::Type::getIntNTy(context, dtype.bits);
-  if (is_bits_only(dtype)) return llvm::Type::getIntNTy(context, dtype.bits);
+  if (is_bits_only(dtype)) return llvm::Type::getIntNTy(context, static_cast<unsigned>(register_bits(dtype)));
   if (dtype.code == DataType::kFloat && dtype.bits == 16) return llvm::Type::getHalfTy(context);
   if (dtype.code == DataType::kFloat && dtype.bits == 32) return llvm::Type::getFloatTy(context);
   if (dtype.code == DataType::kFloat && dtype.bits == 64) return llvm::Type::getDoubleTy(context);

@@ -22,7 +22,11 @@ std::vector<DtypeText> dtype_texts() {
       DataType::float_(64),
       DataType::bfloat16(),
       DataType::make(DataType::kFloat8E4M3FN, 8, 1),
+      DataType::make(DataType::kFloat8E4M3FNUZ, 8, 1),
       DataType::make(DataType::kFloat8E5M2, 8, 1),
+      DataType::make(DataType::kFloat8E5M2FNUZ, 8, 1),
+      DataType::make(DataType::kFloat8E8M0FNU, 8, 1),
+      DataType::make(DataType::kFloat4E2M1FN, 4, 1),
       DataType::make(DataType::kComplex, 64, 1),
       DataType::make(DataType::kComplex, 128, 1),
   };

@@ -1,5 +1,6 @@
 // Integers of less than 8 bits  ->  int8 and uint8, wrapped to their bits after each operation.  In memory
 // they are packed into bytes, the first element in the lowest bits (as ONNX stores them).  Buffers are flat.
+// Floats of 4 bits are packed, too; as values they keep their dtype, and have a byte for themselves.
 //   C[i] = A[i]      C and A of uint4
 //   ->  C[i // 2] = C[i // 2] & ~(15 << i % 2 * 4) | (A[i // 2] >> i % 2 * 4 & 15) << i % 2 * 4
 // A store changes part of its byte: vectorized loops, and loops whose iterations may write to the same byte,
@@ -15,11 +16,13 @@
 #include "tilewright/support/error.h"
 #include "tilewright/tir/arithmetic.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/op.h"
 
 namespace tilewright::lower {
 namespace {
 
 bool is_narrow(DataType dtype) { return dtype.is_integral() && dtype.bits < 8; }
+bool is_packed(DataType dtype) { return is_narrow(dtype) || (dtype.is_float() && dtype.bits < 8); }
 DataType widened(DataType dtype) { return is_narrow(dtype) ? dtype.with_bits(8) : dtype; }
 DataType byte_of(const PrimExpr& like) { return DataType::uint(8, like->dtype.lanes); }
 int64_t mask_of(DataType dtype) { return (int64_t{1} << dtype.bits) - 1; }
@@ -36,6 +39,17 @@ PrimExpr sign_extended(const PrimExpr& value, DataType dtype) {
   const PrimExpr wide = tir::cast(widened(dtype), value);
   const int64_t sign = int64_t{1} << (dtype.bits - 1);
   return dtype.is_uint() ? wide : bits("bitwise_xor", wide, sign) - make_const_int(wide->dtype, sign);
+}
+
+// The value of `dtype` whose bits are those of `byte`, whose other bits are zero.
+PrimExpr of_bits(const PrimExpr& byte, DataType dtype) {
+  return dtype.is_float() ? call(dtype, "reinterpret", {byte}) : sign_extended(byte, dtype);
+}
+// The bits of `value`, a value of `dtype` as it is held, in a byte whose other bits are zero.
+PrimExpr bits_of(const PrimExpr& value, DataType dtype) {
+  const DataType byte = byte_of(value);
+  if (dtype.is_float()) return call(byte, "reinterpret", {value});
+  return bits("bitwise_and", tir::cast(byte, value), mask_of(dtype));
 }
 
 PrimExpr wrapped(const PrimExpr& value, DataType dtype) {
@@ -59,7 +73,7 @@ struct Accesses {
 Accesses accesses_in(const Stmt& body) {
   Accesses found;
   auto access = [&](const Buffer& buffer, const std::vector<PrimExpr>& indices, bool is_write) {
-    if (!is_narrow(buffer->dtype)) return;
+    if (!is_packed(buffer->dtype)) return;
     Accesses::Indices& known = found.narrow[buffer->data.get()];
     known.indices.push_back(indices[0]);
     known.per_byte = 8 / buffer->dtype.bits;
@@ -117,7 +131,7 @@ bool keeps_bytes_apart(const ForNode* loop, arith::Analyzer& analyzer) {
 
 bool stores_narrow(const Stmt& body) {
   bool stores = false;
-  walk(body, [&](const BufferStoreNode* store) { stores |= is_narrow(store->buffer->dtype); });
+  walk(body, [&](const BufferStoreNode* store) { stores |= is_packed(store->buffer->dtype); });
   return stores;
 }
 
@@ -153,14 +167,14 @@ class Packer {
         [&](auto& self, const CallNode* node) -> PrimExpr { return call_of(self, node); },
         [&](auto& self, const BufferLoadNode* node) -> PrimExpr {
           const BufferLoad load = self.children(node);
-          return is_narrow(load->buffer->dtype) ? loaded(load) : PrimExpr(load);
+          return is_packed(load->buffer->dtype) ? loaded(load) : PrimExpr(load);
         },
         [&](auto& self, const BufferStoreNode* node) -> Stmt {
-          if (!is_narrow(node->buffer->dtype)) return self.children(node);
+          if (!is_packed(node->buffer->dtype)) return self.children(node);
           return stored(node, self(node->value), self(node->indices));
         },
         [&](auto& self, const AllocBufferNode* node) -> Stmt {
-          if (!is_narrow(node->buffer->dtype)) return self.children(node);
+          if (!is_packed(node->buffer->dtype)) return self.children(node);
           return allocated(node, self(node->body));
         },
         [&](auto& self, const DeclBufferNode* node) -> Stmt {
@@ -224,8 +238,9 @@ class Packer {
   static PrimExpr call_of(Self& self, const CallNode* node) {
     bool has_narrow = is_narrow(node->dtype);
     for (const PrimExpr& arg : node->args) has_narrow |= is_narrow(arg->dtype);
-    if (!has_narrow) return self.children(node);
     const auto* op = node->op.as<OpNode>();
+    if (const PrimExpr same_bits = reinterpreted(self, node)) return same_bits;
+    if (!has_narrow) return self.children(node);
     for (const std::string_view known : {"if_then_else", "bitwise_and", "bitwise_or", "bitwise_xor",
                                          "bitwise_not", "shift_left", "shift_right", "abs"}) {
       if (!op || op->name != "tir." + std::string(known)) continue;
@@ -237,6 +252,17 @@ class Packer {
     throw Unsupported(node, "{} is not supported for {}", op ? op->name.substr(4) : "a call", dtype.str())
         .help("cast to int8 or uint8 first");
   }
+  // A T.reinterpret between dtypes of the same bits, less than 8; null for other calls.
+  template <class Self>
+  static PrimExpr reinterpreted(Self& self, const CallNode* node) {
+    if (!is_call_of(node, "tir.reinterpret")) return nullptr;
+    const DataType from = node->args[0]->dtype, to = node->dtype;
+    if (!is_packed(from) && !is_packed(to)) return nullptr;
+    if (from.bits != to.bits || from.lanes != to.lanes)
+      throw UserError(node, "reinterpret: {} has {} bits, {} has {}", from.str(), from.bits * from.lanes,
+                      to.str(), to.bits * to.lanes);
+    return of_bits(bits_of(self(node->args[0]), from), to);
+  }
   static const PrimExpr& first_narrow(const CallNode* node) {
     return *std::find_if(node->args.begin(), node->args.end(),
                          [](const PrimExpr& arg) { return is_narrow(arg->dtype); });
@@ -244,7 +270,7 @@ class Packer {
 
   // The buffer of the bytes that contain the elements of `buffer`; other buffers are returned unchanged.
   Buffer bytes_behind(const Buffer& buffer) {
-    if (!is_narrow(buffer->dtype)) return buffer;
+    if (!is_packed(buffer->dtype)) return buffer;
     if (!buffer->dtype.is_scalar())
       throw Unsupported(buffer,
                         "buffer {} has elements of dtype {}, vectors of elements narrower than a byte",
@@ -276,8 +302,8 @@ class Packer {
     const PrimExpr byte = BufferLoadNode::make(
         bytes_behind(buffer), std::vector<PrimExpr>{byte_index(buffer, index)}, load->predicate, load->span);
     const PrimExpr low = shifted("shift_right", byte, shift_of(buffer, index));
-    return sign_extended(bits("bitwise_and", low, mask_of(buffer->dtype)),
-                         buffer->dtype.with_lanes(index->dtype.lanes));
+    return of_bits(bits("bitwise_and", low, mask_of(buffer->dtype)),
+                   buffer->dtype.with_lanes(index->dtype.lanes));
   }
 
   Stmt stored(const BufferStoreNode* store, const PrimExpr& value, const std::vector<PrimExpr>& indices) {
@@ -293,7 +319,7 @@ class Packer {
     const PrimExpr mask = make_const_int(DataType::uint(8), mask_of(buffer->dtype));
     const PrimExpr hole = call(mask->dtype, "bitwise_not", {shifted("shift_left", mask, shift)});
     const PrimExpr kept = call(mask->dtype, "bitwise_and", {load(bytes, place), hole});
-    const PrimExpr low = call(mask->dtype, "bitwise_and", {tir::cast(mask->dtype, value), mask});
+    const PrimExpr low = bits_of(value, buffer->dtype);
     const PrimExpr both = call(mask->dtype, "bitwise_or", {kept, shifted("shift_left", low, shift)});
     return BufferStoreNode::make(bytes, both, place, PrimExpr(), store->span);
   }
@@ -313,18 +339,18 @@ class Packer {
 bool uses_narrow(const Stmt& body) {
   bool uses = false;
   walk(
-      body, [&](const PrimExprNode* expr) { uses |= is_narrow(expr->dtype); },
-      [&](const BufferNode* buffer) { uses |= is_narrow(buffer->dtype); });
+      body, [&](const PrimExprNode* expr) { uses |= is_packed(expr->dtype); },
+      [&](const BufferNode* buffer) { uses |= is_packed(buffer->dtype); });
   return uses;
 }
 
 PrimFunc pack_elements(const PrimFunc& func) {
   if (!uses_narrow(func->body)) return func;
   for (size_t n = 0; n < func->params.size(); ++n) {
-    if (!func->buffers[n] && is_narrow(func->params[n]->dtype))
+    if (!func->buffers[n] && is_packed(func->params[n]->dtype))
       throw Unsupported(func->params[n], "parameter {} is a scalar of dtype {}, which is not supported",
                         func->params[n]->name_hint, func->params[n]->dtype.str())
-          .help("take it as int8 and cast it");
+          .help("take it as {} and cast it", func->params[n]->dtype.is_float() ? "float32" : "int8");
   }
   const Stmt body = Packer().run(func->body);
   return with(func, [&](PrimFuncNode& changed) { changed.body = body; });
@@ -335,7 +361,7 @@ PrimFunc pack_elements(const PrimFunc& func) {
 extern constinit const StepInfo pack_elements_info = {
     .name = "pack_elements",
     .doc =
-        "integers of less than 8 bits are parts of bytes, computed in int8 and uint8 and "
+        "elements of less than 8 bits are parts of bytes, integers computed in int8 and uint8 and "
         "wrapped; loops whose iterations may meet in a byte are serial",
     .without = kManyDimensions,
     .ends = kPartsOfBytes,

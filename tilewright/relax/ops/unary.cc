@@ -83,8 +83,8 @@ te::Tensor lower_astype(const LowerInput& in, const CastAttrs& attrs) {
 
 Type infer_bitcast(const Call& call, const CastAttrs& attrs) {
   const TensorTypeNode* x = tensor_arg(call, 0);
-  const bool has_bytes = x->dtype.bits >= 8 && !x->dtype.is_bool() && !attrs.dtype.is_bool();
-  if (!x->dtype.is_void() && (!has_bytes || attrs.dtype.bits != x->dtype.bits))
+  const bool has_all_bits = !x->dtype.is_bool() && !attrs.dtype.is_bool();
+  if (!x->dtype.is_void() && (!has_all_bits || attrs.dtype.bits != x->dtype.bits))
     fail(call, "x is {}, whose elements do not have as many bits as {}", short_text(x), attrs.dtype.str());
   return same_shape(x, attrs.dtype);
 }

@@ -93,7 +93,25 @@ def test_bits_as_another_dtype():
         np.testing.assert_array_equal(run_node("BitCast", [x], opset=26, to=to), expected)
     with pytest.raises(tilewright.UserError, match="the input is float32, which has another size than int64"):
         run_node("BitCast", [X], opset=26, to=onnx.TensorProto.INT64)
-    with pytest.raises(
-        tilewright.Unsupported, match="the input is int4, supported are dtypes of whole bytes"
-    ):
-        run_node("BitCast", [np.zeros(4, ml_dtypes.int4)], opset=26, to=onnx.TensorProto.UINT4)
+
+
+@pytest.mark.parametrize("kinds", [("int4", "uint4", "float4_e2m1fn"), ("int2", "uint2")])
+def test_bits_of_elements_that_share_bytes(kinds):
+    for start in kinds:
+        num_bits = ml_dtypes.finfo(start).bits if "float" in start else ml_dtypes.iinfo(start).bits
+        bits = np.resize(np.arange(2**num_bits), 27).astype("uint8")
+        for end in kinds:
+            x, right = (of_bits(bits, kind, num_bits) for kind in (start, end))
+            to = onnx.helper.np_dtype_to_tensor_dtype(right.dtype)
+            found = run_node("BitCast", [x], opset=26, to=to)
+            assert found.dtype == right.dtype
+            np.testing.assert_array_equal(found.astype("float32"), right.astype("float32"))
+
+
+def of_bits(bits, kind, num_bits):
+    """The elements of `kind` with these bits, in the form of ml_dtypes."""
+    known = np.dtype(getattr(ml_dtypes, kind))
+    if "float" in kind:
+        return bits.view(known)
+    is_negative = kind.startswith("int") & (bits >> (num_bits - 1)).astype("bool")
+    return (bits.astype("int32") - is_negative * 2**num_bits).astype(known)

@@ -2,9 +2,12 @@
 
 import ml_dtypes
 import numpy as np
+import onnx
 import pytest
 from node_testing import run_op
 from onnx_testing import run_node
+
+import tilewright
 
 rng = np.random.default_rng(0)
 A = rng.integers(0, 256, (5, 7)).astype("uint8")
@@ -66,9 +69,9 @@ def test_convolutions_of_integers():
     )
 
 
-# ---- 8-bit floats, and integers of 2 and 4 bits
+# ---- floats of 8 and 4 bits, and integers of 2 and 4 bits
 
-KINDS = ["float8_e4m3fn", "float8_e5m2"]
+KINDS = ["float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float4_e2m1fn"]
 X = rng.standard_normal((5, 7)).astype("float32") * 50
 
 
@@ -77,7 +80,7 @@ def number(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_quantize_to_floats_of_8_bits(kind):
+def test_quantize_to_small_floats(kind):
     scale = np.float32(0.25)
     (found,) = run_op("QuantizeLinear", [X, scale, number(kind)], opset=23)
     largest = float(ml_dtypes.finfo(kind).max)
@@ -92,7 +95,7 @@ def test_quantize_without_saturation():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_dequantize_floats_of_8_bits(kind):
+def test_dequantize_small_floats(kind):
     q = X.astype(kind)
     columns = rng.uniform(0.5, 2, 7).astype("float32")
     (found,) = run_op("DequantizeLinear", [q, columns], opset=23, axis=1)
@@ -117,3 +120,54 @@ def test_one_zero_point_in_a_list():
     q = np.array([-8, 3, 7], ml_dtypes.int4)
     (found,) = run_op("DequantizeLinear", [q, np.float32(2), np.array([1], ml_dtypes.int4)], opset=25)
     np.testing.assert_array_equal(found, [-18, 4, 12])
+
+
+def test_a_zero_point_of_small_floats_moves_them():
+    for kind in ("float4_e2m1fn", "float8_e4m3fn"):
+        known = getattr(ml_dtypes, kind)
+        zero, scale = np.array(1.5, known), np.float32(0.5)
+        x = np.float32([-2, -0.5, 0, 0.3, 1, 2])
+        right = (x / scale + np.float32(1.5)).astype(known)
+        for constants in ((), (1, 2)):
+            found = run_node("QuantizeLinear", [x, scale, zero], constants, opset=25)
+            np.testing.assert_array_equal(found.view("uint8"), right.view("uint8"))
+            back = run_node("DequantizeLinear", [right, scale, zero], constants, opset=25)
+            np.testing.assert_array_equal(back, (right.astype("float32") - np.float32(1.5)) * scale)
+
+
+def test_scales_that_are_powers_of_two():
+    scale = np.array([0.25, 2, 8, 0.5, 1, 4, 16], ml_dtypes.float8_e8m0fnu)
+    zero = np.zeros(7, "int8")
+    wide = scale.astype("float32")
+    found = run_node("QuantizeLinear", [X, scale, zero], opset=25)
+    np.testing.assert_array_equal(found, np.clip(np.rint(X / wide), -128, 127).astype("int8"))
+    kind = onnx.TensorProto.FLOAT
+    back = run_node("DequantizeLinear", [found, scale, zero], opset=25, output_dtype=kind)
+    np.testing.assert_array_equal(back, found.astype("float32") * wide)
+    with pytest.raises(tilewright.UserError) as refused:
+        run_node("DequantizeLinear", [found, scale, zero], opset=25)
+    assert str(refused.value) == (
+        'error: DequantizeLinear node that makes "y0": the result would have the dtype of the scale, float8_e8m0fnu\n'
+        "help: set attribute output_dtype to float32, float16 or bfloat16"
+    )
+
+
+@pytest.mark.parametrize("kind", ["uint8", "float8_e4m3fn"])
+def test_the_division_has_the_dtype_of_the_scale_or_of_the_attribute(kind):
+    x = rng.uniform(0, 100, (5, 7)).astype("float16")
+    scale, zero = np.float32(0.3), np.zeros((), getattr(ml_dtypes, kind, kind))
+
+    def right(dtype):
+        steps = x.astype(dtype) / scale.astype(dtype)
+        return np.rint(steps).clip(0, 255).astype("uint8") if kind == "uint8" else steps.astype(zero.dtype)
+
+    found = run_node("QuantizeLinear", [x, scale, zero], opset=25)
+    np.testing.assert_array_equal(found.view("uint8"), right("float32").view("uint8"))
+    found = run_node("QuantizeLinear", [x, scale, zero], opset=25, precision=onnx.TensorProto.FLOAT16)
+    np.testing.assert_array_equal(found.view("uint8"), right("float16").view("uint8"))
+
+
+def test_integers_of_32_bits_are_quantized():
+    x = np.int32([-1000, -3, 0, 5, 900])
+    found = run_node("QuantizeLinear", [x, np.float32(2), np.int8(1)], opset=25)
+    np.testing.assert_array_equal(found, [-128, -1, 1, 3, 127])

@@ -290,6 +290,19 @@ def test_outputs_that_are_left_out(kind, outputs):
         close(found, [each for each, name in zip(whole, outputs, strict=True) if name], 1e-6)
 
 
+@pytest.mark.parametrize("kind", GATES)
+def test_the_output_sequence_of_early_opsets(kind):
+    """Before opset 7 an attribute says whether the first result is given, as its name does."""
+    values = arrays(kind, 5, 2, 3, 5)
+    whole = run(model_of(kind, values), values)
+    for opset in (1, 3, 6):
+        close(run(model_of(kind, values, opset=opset, output_sequence=1), values), whole)
+        found = run(model_of(kind, values, opset=opset, output_sequence=0, outputs=["", "yh"]), values)
+        close(found, whole[1:2])
+    with pytest.raises(tilewright.UserError, match='there is no attribute "output_sequence"'):
+        tilewright.compile(model_of(kind, values, opset=7, output_sequence=1))
+
+
 @pytest.mark.parametrize("direction", ["forward", "bidirectional"])
 @pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
 @pytest.mark.parametrize("has_lengths", [False, True])

@@ -94,12 +94,15 @@ void prelu(Importer& importer, const Node& node) {
   convert_later(importer, std::move(later));
 }
 
+// Attribute is_test says what training_mode says later.
 void batch_norm(Importer& importer, const Node& node) {
-  if (!int_attr(node, "is_test", 0))
-    throw Unsupported("is_test is 0, only inference is supported")
-        .help("set is_test to 1 where the model is exported");
   Node later = node;
+  Attribute mode;
+  mode.name = "training_mode";
+  mode.kind = Attribute::kInt;
+  mode.integer = !int_attr(node, "is_test", 0);
   remove(later, "is_test");
+  later.attributes.push_back(std::move(mode));
   convert_later(importer, std::move(later));
 }
 
@@ -322,7 +325,7 @@ constexpr ConverterRow kRows[] = {
     {"Add", with_axis, 2, 2, kBroadcast, 1, 1, kEarly},
     {"Affine", affine, 1, 1, kAlphaBeta, 1, 1, kExperimental},
     {"And", with_axis, 2, 2, kBroadcast, 1, 1, kEarly},
-    {"BatchNormalization", batch_norm, 5, 5, kBatchNorm, 5, 1, kEarly},
+    {"BatchNormalization", batch_norm, 5, 5, kBatchNorm, 5, 1, kEarly, 5},
     {"Cast", cast, 1, 1, kCast, 1, 1, 5},
     {"Concat", concat, 1, kAnyNumber, kAxis, 1, 1, 3},
     {"Crop", crop, 1, 1, kCrop, 1, 1, kExperimental},

@@ -144,8 +144,6 @@ void bit_cast(Importer& importer, const Node& node) {
   const auto num_bits = [](DataType dtype) { return dtype.is_bool() ? 8 : dtype.bits; };
   if (num_bits(from) != num_bits(to))
     throw UserError("the input is {}, which has another size than {}", from.str(), to.str());
-  if (num_bits(from) < 8)
-    throw Unsupported("the input is {}, supported are dtypes of whole bytes", from.str());
   if (from.is_bool() || to.is_bool()) return cast_to(importer, node, to);
   importer.emit(node, "relax.bitcast", {x}, {{"dtype", attr(to.str())}});
 }

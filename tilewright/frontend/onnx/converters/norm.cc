@@ -1,4 +1,5 @@
 // Softmax and normalisation.  Source: onnx.ai/onnx/operators, opset 7 to 23.
+#include <algorithm>
 #include <numeric>
 
 #include "tilewright/frontend/onnx/converters/attributes.h"
@@ -53,19 +54,63 @@ void hardmax(Importer& importer, const Node& node) {
 }
 constexpr char kSoftmax[] = "relax.nn.softmax", kLogSoftmax[] = "relax.nn.log_softmax";
 
+// Attribute training_mode, or, before opset 14, a result beside the first: only training gives those.
+bool is_training(const Importer& importer, const Node& node) {
+  if (const Attribute* mode = node.find("training_mode")) return mode->integer == 1;
+  return importer.opset < 14 && std::any_of(
+                                    node.outputs.begin() + 1, node.outputs.end(),
+                                    [](const std::string& name) { return !name.empty(); });
+}
+
+void require_one_output(Importer& importer, const Node& node) {
+  for (size_t n = 1; n < node.outputs.size(); ++n) {
+    if (importer.is_used(node.outputs[n]))
+      throw UserError("output {} (\"{}\") is used, but only training gives it", n, node.outputs[n])
+          .help("set the attribute training_mode, or is_test of early opsets, as in training");
+  }
+}
+
+// With `spatial` 0 each element of an image has statistics of its own: [n, c, h, w] is [n, c * h * w].
 void batch_norm(Importer& importer, const Node& node) {
-  if (int_attr(node, "training_mode", 0))
-    throw Unsupported("training_mode is 1, only inference is supported");
-  if (!int_attr(node, "spatial", 1))
-    throw Unsupported("spatial is 0, only one mean per channel is supported");
+  const bool trains = is_training(importer, node), has_features = !int_attr(node, "spatial", 1);
+  if (!trains) require_one_output(importer, node);
+  const relax::Shape shape = shape_of(node, importer.value(node, 0)),
+                     own = shape_of(node, importer.value(node, 3));
+  if (shape.empty()) throw UserError("input 0 has no dimensions, expected a batch of tensors");
+  const ir::PrimExpr count = relax::num_elements({shape.begin() + 1, shape.end()});
+  const double momentum = float_attr(node, "momentum", 0.9F), epsilon = float_attr(node, "epsilon", 1e-5);
   std::vector<Expr> args;
-  for (size_t n = 0; n < 5; ++n) args.push_back(importer.value(node, n));
-  const Expr all = importer.bind(node, "relax.nn.batch_norm", std::move(args),
-                                 {{"axis", attr(1)}, {"epsilon", attr(float_attr(node, "epsilon", 1e-5))}});
+  for (size_t n = 0; n < 5; ++n) {
+    const Expr value = importer.value(node, n);
+    args.push_back(!has_features ? value
+                   : n == 0      ? importer.reshaped(node, value, {shape[0], count})
+                                 : importer.reshaped(node, value, {count}));
+  }
+  const Expr all = importer.bind(node, "relax.nn.batch_norm", args,
+                                 {{"axis", attr(1)},
+                                  {"epsilon", attr(epsilon)},
+                                  {"momentum", attr(1 - momentum)},
+                                  {"training", attr(trains)}});
   const ir::Type whole = relax::type_of(all);
   const auto* tuple = whole.as<ir::TupleTypeNode>();
-  importer.define(node.outputs.at(0),
-                  importer.bound(relax::TupleGetItemNode::make(all, int64_t{0}, tuple->elements.at(0))));
+  std::vector<int64_t> others(shape_of(node, args[0]).size());
+  std::iota(others.begin(), others.end(), 0);
+  std::erase(others, 1);
+  const auto result = [&](size_t n) {
+    if (n > 2) {  // the statistics of the data alone
+      const Expr wide = widened(importer, args[0]);
+      const Expr found =
+          importer.bind(node, n == 3 ? "relax.mean" : "relax.variance", {wide}, {{"axis", attr(others)}});
+      return bound_as(importer, found, relax::dtype_of(args[3]));
+    }
+    return importer.bound(relax::TupleGetItemNode::make(all, static_cast<int64_t>(n), tuple->elements.at(n)));
+  };
+  for (size_t n = 0; n < (trains ? node.outputs.size() : 1); ++n) {
+    if (node.outputs[n].empty()) continue;
+    const Expr value = result(n);
+    importer.define(node.outputs[n],
+                    has_features ? importer.reshaped(node, value, n == 0 ? shape : own) : value);
+  }
 }
 
 void instance_norm(Importer& importer, const Node& node) {
@@ -222,8 +267,8 @@ constexpr AttributeRule kLpNormalization[] = {{"axis", Attribute::kInt}, {"p", A
 constexpr AttributeRule kMeanVarianceNormalization[] = {{"axes", Attribute::kInts}};
 
 constexpr ConverterRow kRows[] = {
-    {"BatchNormalization", batch_norm, 5, 5, kBatchNorm, 5, kFirstOpset, 13},
-    {"BatchNormalization", batch_norm, 5, 5, kBatchNorm, 3, 14},
+    {"BatchNormalization", batch_norm, 5, 5, kBatchNorm, 5, kFirstOpset, 13, 5},
+    {"BatchNormalization", batch_norm, 5, 5, kBatchNorm, 3, 14, kLastOpset, 3},
     {"GroupNormalization", group_norm, 3, 3, kGroupNormalization, 1, 21},
     {"InstanceNormalization", instance_norm, 3, 3, kInstanceNormalization},
     {"LRN", local_response_norm, 1, 1, kLRN},

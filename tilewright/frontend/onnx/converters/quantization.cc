@@ -2,6 +2,7 @@
 #include "tilewright/frontend/onnx/converters/attributes.h"
 #include "tilewright/frontend/onnx/import/convert.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace tilewright::frontend::onnx {
@@ -41,11 +42,13 @@ void require_scales(Importer& importer, const Node& node, const Expr& scale, con
                    "the zero point is {}, but the scale is {}", shape_of(node, zero), scales);
 }
 
-bool is_float8(DataType dtype) { return dtype.is_float() && dtype.bits == 8; }
+// Floats of 8 and 4 bits but powers of two, which are only scales.
+bool is_small_number(DataType dtype) {
+  return dtype.is_float() && dtype.bits <= 8 && dtype.code != DataType::kFloat8E8M0FNU;
+}
 
-// The scales that belong to the elements of `x`, in `dtype`: one times each, dequantized.
-Expr scales_of_elements(Importer& importer, const Node& node, const Expr& x, const Expr& scale,
-                        DataType dtype) {
+// The scales, or zero points, that belong to the elements of `x`, in `dtype`: one times each, dequantized.
+Expr of_elements(Importer& importer, const Node& node, const Expr& x, const Expr& scale, DataType dtype) {
   const DataType whole = DataType::int_(8);
   const Expr ones =
       importer.bind(node, "relax.broadcast_to", {number(1, whole), relax::shape_expr(shape_of(node, x))});
@@ -55,31 +58,49 @@ Expr scales_of_elements(Importer& importer, const Node& node, const Expr& x, con
                         {"block_size", attr(int_attr(node, "block_size", 0))}});
 }
 
-// Floats of 8 bits have no zero point: it is 0.
-void quantize_float8(Importer& importer, const Node& node, DataType dtype) {
-  const Expr x = importer.value(node, 0), scale = importer.value(node, 1);
+// True for a zero point that is left out, or is a constant of zeros.
+bool is_nothing(const Expr& zero) {
+  if (!zero) return true;
+  const auto* constant = zero.as<relax::ConstantNode>();
+  if (!constant) return false;
+  const runtime::Tensor data = constant->data.compact();
+  const char* bytes = data.data_as<char>();
+  return std::all_of(bytes, bytes + data.num_bytes(), [](char byte) { return byte == 0; });
+}
+
+void quantize_float(Importer& importer, const Node& node, const Expr& x, const Expr& zero, DataType dtype) {
   const DataType real = relax::dtype_of(x);
-  const Expr steps =
-      importer.bind(node, "relax.divide", {x, scales_of_elements(importer, node, x, scale, real)});
+  const Expr scales = of_elements(importer, node, x, importer.value(node, 1), real);
+  Expr steps = importer.bind(node, "relax.divide", {x, scales});
+  if (!is_nothing(zero))
+    steps = importer.bind(node, "relax.add", {steps, of_elements(importer, node, x, zero, real)});
   importer.define(node.outputs.at(0), saturated_as(importer, node, steps, dtype));
 }
 
-void dequantize_float8(Importer& importer, const Node& node, DataType dtype) {
-  const Expr x = importer.value(node, 0), scale = importer.value(node, 1);
-  const Expr wide = bound_as(importer, x, dtype);
-  importer.emit(node, "relax.multiply", {wide, scales_of_elements(importer, node, x, scale, dtype)});
+void dequantize_float(Importer& importer, const Node& node, const Expr& zero, DataType dtype) {
+  const Expr x = importer.value(node, 0);
+  Expr wide = bound_as(importer, x, dtype);
+  if (!is_nothing(zero))
+    wide = importer.bind(node, "relax.subtract", {wide, of_elements(importer, node, x, zero, dtype)});
+  importer.emit(node, "relax.multiply",
+                {wide, of_elements(importer, node, x, importer.value(node, 1), dtype)});
+}
+
+// The dtype in which QuantizeLinear divides: attribute precision, or that of the scale; powers of two as scales stand
+// for float32.
+DataType division_dtype(const Node& node, const Expr& scale) {
+  const DataType own = relax::dtype_of(scale);
+  return dtype_attr(node, "precision", own.is_float() && own.bits > 8 ? own : kFloat32);
 }
 
 void quantize(Importer& importer, const Node& node) {
-  const Expr given = zero_point(importer, node);
-  Expr zero = given;
-  const DataType dtype = zero ? relax::dtype_of(zero) : dtype_attr(node, "output_dtype", DataType::uint(8));
-  if (is_float8(dtype)) return quantize_float8(importer, node, dtype);
+  const Expr given = zero_point(importer, node), scale = importer.value(node, 1);
+  const DataType dtype = given ? relax::dtype_of(given) : dtype_attr(node, "output_dtype", DataType::uint(8));
+  const Expr x = bound_as(importer, importer.value(node, 0), division_dtype(node, scale));
+  if (is_small_number(dtype)) return quantize_float(importer, node, x, given, dtype);
   require_integers(dtype);
-  if (!zero) zero = importer.bound(number(0, dtype));
-  const Expr scale = importer.value(node, 1);
   require_scales(importer, node, scale, given);
-  importer.emit(node, "relax.quantize", {importer.value(node, 0), scale, zero},
+  importer.emit(node, "relax.quantize", {x, scale, given ? given : importer.bound(number(0, dtype))},
                 {{"axis", attr(axis_of(node, scale, int_attr(node, "axis", 1)))},
                  {"out_dtype", attr(dtype.str())},
                  {"block_size", attr(int_attr(node, "block_size", 0))}});
@@ -88,9 +109,12 @@ void quantize(Importer& importer, const Node& node) {
 void dequantize(Importer& importer, const Node& node) {
   const Expr x = importer.value(node, 0), scale = importer.value(node, 1);
   const DataType dtype = dtype_attr(node, "output_dtype", relax::dtype_of(scale));
-  if (is_float8(relax::dtype_of(x))) return dequantize_float8(importer, node, dtype);
-  require_integers(relax::dtype_of(x));
+  if (!dtype.is_float() || dtype.bits < 16)
+    throw UserError("the result would have the dtype of the scale, {}", dtype.str())
+        .help("set attribute output_dtype to float32, float16 or bfloat16");
   Expr zero = zero_point(importer, node);
+  if (is_small_number(relax::dtype_of(x))) return dequantize_float(importer, node, zero, dtype);
+  require_integers(relax::dtype_of(x));
   require_scales(importer, node, scale, zero);
   if (!zero) zero = importer.bound(number(0, relax::dtype_of(x)));
   importer.emit(node, "relax.dequantize", {x, scale, zero},

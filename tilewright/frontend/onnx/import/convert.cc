@@ -1,10 +1,12 @@
 // The table of all converters, and helpers for them.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
 
 #include "tilewright/frontend/onnx/import/convert.h"
 #include "tilewright/frontend/onnx/import/import.h"
+#include "tilewright/runtime/packed_elements.h"
 #include "tilewright/support/count_text.h"
 #include "tilewright/support/near.h"
 #include "tilewright/support/small_float.h"
@@ -55,22 +57,70 @@ Expr widened(Importer& importer, const Expr& value) {
   return bound_as(importer, value, topi::dtype_of_sums(relax::dtype_of(value)));
 }
 
-Expr saturated_as(Importer& importer, const Node& node, const Expr& x, DataType dtype) {
-  const DataType from = relax::dtype_of(x);
-  const bool is_narrow = dtype.is_float() && dtype.bits == 8 && from.is_float() && from.bits > 8;
-  if (!is_narrow || !int_attr(node, "saturate", 1)) return bound_as(importer, x, dtype);
-  const double largest = dtype.code == DataType::kFloat8E5M2 ? 57344 : 448;
-  const Expr top = importer.bound(number(largest, from)), bottom = importer.bound(number(-largest, from));
+namespace {
+
+// A float dtype with the values of `from`, in which those of the small float `to` can be told apart.
+DataType wide_float(DataType from, DataType to) {
+  const bool is_whole = !from.is_float() && from.bits > 16;
+  if (is_whole) return kFloat64;
+  return from.is_float() && from.bits >= (float_format(to).is_powers() ? 32 : 16) ? from : kFloat32;
+}
+
+// `x` between `low` and `high`; NaN stays.
+Expr clamped(Importer& importer, const Node& node, const Expr& x, double low, double high) {
+  const DataType dtype = relax::dtype_of(x);
+  const Expr top = importer.bound(number(high, dtype)), bottom = importer.bound(number(low, dtype));
   const Expr above = importer.bind(node, "relax.greater", {x, top}),
              below = importer.bind(node, "relax.less", {x, bottom});
-  const Expr inside = importer.bind(node, "relax.where", {below, bottom, x});
-  return importer.bound(converted(importer.bind(node, "relax.where", {above, top, inside}), dtype));
+  return importer.bind(node, "relax.where",
+                       {above, top, importer.bind(node, "relax.where", {below, bottom, x})});
+}
+
+// `x` cast to powers of two as attribute round_mode says; the cast itself rounds to the nearest, of two to the upper.
+// Without saturation what is below the least power is NaN, as what is above the largest is.
+Expr as_powers(Importer& importer, const Node& node, Expr x, DataType dtype) {
+  const std::string mode = string_attr(node, "round_mode", "up");
+  require_known_text("round_mode", mode, {"down", "nearest", "up"});
+  const FloatFormat format = float_format(dtype);
+  const DataType wide = relax::dtype_of(x);
+  const double least = decode_float(0, format), largest = decode_float(format.largest_bits(), format);
+  if (int_attr(node, "saturate", 1)) {
+    x = clamped(importer, node, x, least, largest);
+  } else {
+    if (mode == "down") {  // what is not twice the largest becomes it
+      const Expr is_near = importer.bind(node, "relax.less", {x, importer.bound(number(2 * largest, wide))}),
+                 capped = importer.bind(node, "relax.minimum", {x, importer.bound(number(largest, wide))});
+      x = importer.bind(node, "relax.where", {is_near, capped, x});
+    }
+    const Expr is_small = importer.bind(node, "relax.less", {x, importer.bound(number(least, wide))});
+    x = importer.bind(node, "relax.where", {is_small, importer.bound(number(NAN, wide)), x});
+  }
+  const Expr nearest = importer.bound(converted(x, dtype));
+  if (mode == "nearest") return nearest;
+  const Expr found = importer.bound(converted(nearest, wide));
+  const bool is_up = mode == "up";
+  const Expr is_off = importer.bind(node, is_up ? "relax.less" : "relax.greater", {found, x});
+  const Expr next = importer.bind(node, "relax.multiply", {found, number(is_up ? 2 : 0.5, wide)});
+  return importer.bound(converted(importer.bind(node, "relax.where", {is_off, next, found}), dtype));
+}
+
+}  // namespace
+
+Expr saturated_as(Importer& importer, const Node& node, const Expr& given, DataType dtype) {
+  const DataType from = relax::dtype_of(given);
+  if (from == dtype || !dtype.is_float() || dtype.bits != 8) return bound_as(importer, given, dtype);
+  const Expr x = bound_as(importer, given, wide_float(from, dtype));
+  const FloatFormat format = float_format(dtype);
+  if (format.is_powers()) return as_powers(importer, node, x, dtype);
+  if (!int_attr(node, "saturate", 1)) return importer.bound(converted(x, dtype));
+  const double largest = decode_float(format.largest_bits(), format);
+  return importer.bound(converted(clamped(importer, node, x, -largest, largest), dtype));
 }
 
 namespace {
 
-ir::PrimExpr literal_at(const runtime::Tensor& data, int64_t n) {
-  const DataType dtype = data.dtype();
+// Element `n` of `data`, elements of `dtype`, or those that share bytes one by one.
+ir::PrimExpr literal_at(const runtime::Tensor& data, DataType dtype, int64_t n) {
   const size_t num_bytes = static_cast<size_t>(dtype.bits + 7) / 8;
   const char* element = data.data_as<char>() + static_cast<size_t>(n) * num_bytes;
   if (is_small_float(dtype)) {
@@ -79,8 +129,9 @@ ir::PrimExpr literal_at(const runtime::Tensor& data, int64_t n) {
     return tir::float_imm(decode_float(bits, float_format(dtype)), dtype);
   }
   const auto scalar =
-      relax::make_constant(runtime::Tensor::copy_of(element, num_bytes, runtime::Shape{}, dtype));
-  return relax::literal_of(scalar.get());
+      relax::make_constant(runtime::Tensor::copy_of(element, num_bytes, runtime::Shape{}, data.dtype()));
+  const ir::PrimExpr literal = relax::literal_of(scalar.get());
+  return literal && dtype != data.dtype() ? tir::cast(dtype, literal) : literal;
 }
 
 }  // namespace
@@ -95,12 +146,13 @@ std::vector<ir::PrimExpr> literals(Importer& importer, const Node& node, size_t 
   if (!whole) throw UserError("input {} is missing", input);
   const auto* constant = whole.as<relax::ConstantNode>();
   if (!constant) throw Unsupported("input \"{}\" is known only at run time", node.inputs[input]);
-  const runtime::Tensor data = constant->data.compact();
+  const DataType dtype = constant->data.dtype();
+  const runtime::Tensor data =
+      runtime::shares_bytes(dtype) ? runtime::unpack_elements(constant->data) : constant->data.compact();
   std::vector<ir::PrimExpr> numbers;
   for (int64_t n = 0; n < data.num_elements(); ++n) {
-    numbers.push_back(literal_at(data, n));
-    if (!numbers.back())
-      throw Unsupported("input \"{}\" has dtype {}", node.inputs[input], data.dtype().str());
+    numbers.push_back(literal_at(data, dtype, n));
+    if (!numbers.back()) throw Unsupported("input \"{}\" has dtype {}", node.inputs[input], dtype.str());
   }
   return numbers;
 }

@@ -188,7 +188,8 @@ Expr number(double value, DataType dtype);
 Expr converted(const Expr& value, DataType dtype);
 /// The same, bound to a variable.
 Expr bound_as(Importer& importer, const Expr& value, DataType dtype);
-/// `x` cast to `dtype`; values beyond the largest 8-bit float become it, unless attribute saturate is 0.
+/// `x` cast to `dtype` as Cast of ONNX does: attributes saturate and round_mode say how values that are no floats of 8
+/// bits become such.
 Expr saturated_as(Importer& importer, const Node& node, const Expr& x, DataType dtype);
 /// `value` in the dtype of its sums (te/topi/elementwise.h): float16 and bfloat16 become float32.
 Expr widened(Importer& importer, const Expr& value);

@@ -33,7 +33,11 @@ DataType dtype_of(int64_t element_type, const std::string& what) {
     case Proto::kUint2: return DataType::uint(2);
     case Proto::kBool: return kBoolType;
     case Proto::kFloat8E4M3FN: return DataType::make(DataType::kFloat8E4M3FN, 8, 1);
+    case Proto::kFloat8E4M3FNUZ: return DataType::make(DataType::kFloat8E4M3FNUZ, 8, 1);
     case Proto::kFloat8E5M2: return DataType::make(DataType::kFloat8E5M2, 8, 1);
+    case Proto::kFloat8E5M2FNUZ: return DataType::make(DataType::kFloat8E5M2FNUZ, 8, 1);
+    case Proto::kFloat8E8M0: return DataType::make(DataType::kFloat8E8M0FNU, 8, 1);
+    case Proto::kFloat4E2M1: return DataType::make(DataType::kFloat4E2M1FN, 4, 1);
     default: break;
   }
   if (const std::string_view name = wire::element_type_name(element_type); !name.empty())
