@@ -133,7 +133,10 @@ std::vector<Value> match_inputs(const BytecodeFunction& function, std::vector<Na
       throw UserError("\"{}\" has no array for input \"{}\", which is {}", file, parameter.name,
                       parameter.type)
           .help("the inputs are:{}", list_text(parameters));
-    values.emplace_back(found->tensor);
+    if (found->text)
+      values.push_back(Value::tuple({found->text, found->tensor}));
+    else
+      values.emplace_back(found->tensor);
   }
   return values;
 }

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from node_testing import model_of, refusal_of, run, run_op
-from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 import tilewright
@@ -99,56 +98,6 @@ def test_one_hot_encoder():
     unsupported = tilewright.Unsupported
     assert refusal("OneHotEncoder", [x], kind=unsupported, cats_int64s=[3], zeros=0) == (
         'unsupported: OneHotEncoder node "n": zeros is 0, which asks for an error at numbers that are no category'
-    )
-    assert refusal("OneHotEncoder", [x], kind=unsupported, cats_strings=["a"]) == (
-        'unsupported: OneHotEncoder node "n": its categories are strings, supported are integers'
-    )
-
-
-def encoded(x, opset=2, **attrs):
-    return run_op("LabelEncoder", [x], domain=DOMAIN, opset=opset, **attrs)[0]
-
-
-def test_label_encoder():
-    x = np.int64([[1, 5, 7], [-3, 5, 0]])
-    keys, values = [5, -3, 1], [0.5, 1.5, 2.5]
-    found = encoded(x, keys_int64s=keys, values_floats=values, default_float=-1.0)
-    np.testing.assert_array_equal(found, np.float32([[2.5, 0.5, -1], [1.5, 0.5, -1]]))
-    found = encoded(x, keys_int64s=keys, values_int64s=[10, 2**40, 30])
-    np.testing.assert_array_equal(found, [[30, 10, -1], [2**40, 10, -1]])
-
-
-def test_label_encoder_of_floats_and_nan():
-    x = np.float32([1.5, np.nan, 2, -1])
-    found = encoded(x, keys_floats=[2.0, float("nan"), 1.5, 2.0], values_int64s=[1, 2, 3, 4])
-    np.testing.assert_array_equal(found, [3, 2, 4, -1])  # of equal keys the last
-    found = encoded(x, keys_floats=[float("nan")], values_floats=[0.5])
-    np.testing.assert_array_equal(found, np.float32([0, 0.5, 0, 0]))
-
-
-def test_label_encoder_of_tensors():
-    def tensor(values, name):
-        return numpy_helper.from_array(np.array(values), name)
-
-    found = encoded(np.float64([1, 2, 3]), 4, keys_tensor=tensor([1.0, 3.0], "k"), values_tensor=tensor([10, 30], "v"),
-                    default_tensor=tensor([7], "d"))  # fmt: skip
-    np.testing.assert_array_equal(found, [10, 7, 30])
-
-
-def test_label_encoders_that_are_refused():
-    x = np.int64([1])
-    assert refusal("LabelEncoder", [x], 2, keys_int64s=[1, 2], values_int64s=[1]) == (
-        'error: LabelEncoder node "n": 2 keys and 1 value, expected as many, and one at least'
-    )
-    assert refusal("LabelEncoder", [x], 2, keys_floats=[1.0], values_int64s=[1]) == (
-        'error: LabelEncoder node "n": the input is int64, but its keys are float32'
-    )
-    assert refusal("LabelEncoder", [x], 2, tilewright.Unsupported, keys_int64s=[1], values_strings=["a"]) == (
-        'unsupported: LabelEncoder node "n": values_strings are strings, supported are numbers'
-    )
-    assert refusal("LabelEncoder", [x], 1, tilewright.Unsupported, classes_strings=["a"]) == (
-        'unsupported: LabelEncoder node "n": it maps strings, supported are numbers\n'
-        "help: encode them before the model is called"
     )
 
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "tilewright/frontend/onnx/import/strings.h"
 #include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {
@@ -157,13 +158,8 @@ int64_t num_labels(const Node& node, LabelNames names) {
 }
 
 void define_labels(Importer& importer, const Node& node, LabelNames names, const Expr& index) {
-  const std::vector<int64_t> labels = ints_attr(node, names.integers, {});
-  if (labels.empty()) {
-    if (importer.is_used(node.outputs[0]))
-      throw Unsupported("output 0 (\"{}\") is used, whose labels are strings", node.outputs[0])
-          .help("export the model with numbers as labels, or read the scores only");
-    return;
-  }
+  const std::vector<int64_t> labels = node.makes_strings(0) ? string_ids_attr(importer, node, names.texts)
+                                                            : ints_attr(node, names.integers, {});
   importer.emit(node, "relax.take",
                 {constant_of(labels, {static_cast<int64_t>(labels.size())}, kInt64), index},
                 {{"axis", attr(int64_t{0})}});

@@ -28,8 +28,7 @@ struct LabelNames {
 };
 /// The number of labels; raises UserError unless there are two or more.
 int64_t num_labels(const Node& node, LabelNames names);
-/// Defines output 0, the labels of the classes `index`, int64 [n].  Raises Unsupported if labels are strings and
-/// something reads them.
+/// Defines output 0, the labels of the classes `index`, int64 [n].
 void define_labels(Importer& importer, const Node& node, LabelNames names, const Expr& index);
 /// The class with the largest score of each row, int64 [n].
 Expr best_class(Importer& importer, const Node& node, const Expr& scores);
