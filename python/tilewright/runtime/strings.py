@@ -1,5 +1,7 @@
 """Tensors of strings: numpy's arrays outside of a compiled function, pairs of bytes and ends inside."""
 
+import itertools
+
 import numpy as np
 
 from ..errors import UserError
@@ -44,7 +46,7 @@ def array_of(pair) -> np.ndarray:
     data, ends = pair[0].numpy().tobytes(), pair[1].numpy()
     limits = [0, *ends.ravel().tolist()]
     result = np.empty(ends.size, object)
-    result[:] = [data[start:end].decode() for start, end in zip(limits, limits[1:], strict=False)]
+    result[:] = [data[start:end].decode() for start, end in itertools.pairwise(limits)]
     return result.reshape(ends.shape)
 
 
@@ -63,7 +65,9 @@ def given(function: str, inputs: list, args: tuple) -> tuple:
 def _pairs_of(value, what: str):
     if value is None or not isinstance(value, list | tuple):
         return None if value is None else pair_of(value, what)
-    return tuple(_pairs_of(each, what) if isinstance(each, list | tuple) else pair_of(each, what) for each in value)
+    return tuple(
+        _pairs_of(each, what) if isinstance(each, list | tuple) else pair_of(each, what) for each in value
+    )
 
 
 def results(outputs: list, result):

@@ -47,12 +47,12 @@ Value normalize(Args args) {
   const auto compared = [&](int64_t id) {
     return is_exact ? id : pool.id(with_case(pool.text(id), is_upper));
   };
-  std::vector<int64_t> sorted;
-  for (int64_t n = 0; n < num_stops; ++n) sorted.push_back(compared(stops[n]));
-  std::sort(sorted.begin(), sorted.end());
+  std::vector<int64_t> dropped;
+  for (int64_t n = 0; n < num_stops; ++n) dropped.push_back(compared(stops[n]));
   std::vector<int64_t> left;
   for (int64_t n = 0; n < given.num_elements(); ++n) {
-    if (num_stops > 0 && std::binary_search(sorted.begin(), sorted.end(), compared(ids[n]))) continue;
+    if (num_stops > 0 && std::find(dropped.begin(), dropped.end(), compared(ids[n])) != dropped.end())
+      continue;
     left.push_back(change == "NONE" ? ids[n] : pool.id(with_case(pool.text(ids[n]), is_upper)));
   }
   if (left.empty()) left.push_back(pool.id(""));
@@ -106,25 +106,46 @@ Value split(Args args) {
   const int64_t* ids = nullptr;
   const Tensor given = ids_at(args, 1, &ids), counts = Tensor::empty(given.shape(), kInt64);
   const auto most = static_cast<size_t>(args[3].as_int("string_split"));
-  std::vector<std::vector<int64_t>> rows;
-  size_t width = 0;
+  std::vector<int64_t> found;  // of all strings
+  int64_t width = 0;
   for (int64_t n = 0; n < given.num_elements(); ++n) {
     const std::string text(pool.text(ids[n]));  // new strings move those of the pool
-    std::vector<int64_t>& row = rows.emplace_back();
+    const size_t before = found.size();
     for (const std::string_view part : parts_of(text, args[2].as_string("string_split"), most))
-      row.push_back(pool.id(part));
-    counts.data_as<int64_t>()[n] = static_cast<int64_t>(row.size());
-    width = std::max(width, row.size());
+      found.push_back(pool.id(part));
+    const auto count = static_cast<int64_t>(found.size() - before);
+    counts.data_as<int64_t>()[n] = count;
+    width = std::max(width, count);
   }
   Shape shape(given.shape().begin(), given.shape().end());
-  shape.push_back(static_cast<int64_t>(width));
+  shape.push_back(width);
   const Tensor parts = Tensor::empty(shape, kInt64);
-  int64_t* to = parts.data_as<int64_t>();
-  for (std::vector<int64_t>& row : rows) {
-    row.resize(width, pool.id(""));
-    to = std::copy(row.begin(), row.end(), to);
+  std::fill_n(parts.data_as<int64_t>(), parts.num_elements(), pool.id(""));
+  const int64_t* from = found.data();
+  for (int64_t n = 0; n < given.num_elements(); ++n) {
+    const int64_t count = counts.data_as<int64_t>()[n];
+    std::copy_n(from, count, parts.data_as<int64_t>() + n * width);
+    from += count;
   }
   return Value::tuple({parts, counts});
+}
+
+// ---- order
+
+// pool, ids: the place of each among all strings in order of their bytes, and the ids in that order
+Value order(Args args) {
+  const StringPool& pool = pool_of(args);
+  const int64_t count = pool.size();
+  const int64_t* ids = nullptr;
+  const Tensor given = ids_at(args, 1, &ids), places = Tensor::empty(given.shape(), kInt64);
+  const std::vector<int64_t> sorted =
+      sorted_positions(count, [&](int64_t a, int64_t b) { return pool.text(a) < pool.text(b); });
+  std::vector<int64_t> place(sorted.size());
+  for (size_t n = 0; n < sorted.size(); ++n) place[static_cast<size_t>(sorted[n])] = static_cast<int64_t>(n);
+  for (int64_t n = 0; n < given.num_elements(); ++n)
+    places.data_as<int64_t>()[n] = place[static_cast<size_t>(ids[n])];
+  return Value::tuple(
+      {places, Tensor::copy_of(sorted.data(), sorted.size() * sizeof(int64_t), {&count, 1}, kInt64)});
 }
 
 // ---- numbers
@@ -151,8 +172,7 @@ std::errc read(std::string_view text, T* value) {
 
 double real_of(std::string_view text, DataType dtype) {
   double value = 0;
-  float narrow = 0;
-  // a float32 by way of a float64 may be rounded twice
+  float narrow = 0;  // by way of a float64 it might be rounded twice
   const bool is_narrow = dtype.is_float() && dtype.bits == 32;
   const std::errc fault = is_narrow ? read(trimmed(text), &narrow) : read(trimmed(text), &value);
   if (fault == std::errc::result_out_of_range) refuse_range(text, dtype);
@@ -177,22 +197,25 @@ uint64_t integer_of_text(std::string_view text, DataType dtype) {
   return static_cast<uint64_t>(value);
 }
 
-// pool, ids, dtype
+// pool, ids, dtype: the numbers in float32 if it is that, else in float64, uint64 if it is that, or int64
 Value to_number(Args args) {
   const StringPool& pool = pool_of(args);
+  const DataType dtype = args[2].as_dtype("string_to_number");
+  const bool is_float32 = dtype.bits == 32;
+  const DataType made = dtype.is_float()                      ? (is_float32 ? dtype : kFloat64)
+                        : dtype.is_uint() && dtype.bits == 64 ? dtype
+                                                              : kInt64;
   const int64_t* ids = nullptr;
-  const Tensor given = ids_at(args, 1, &ids),
-               result = Tensor::empty(given.shape(), args[2].as_dtype("string_to_number"));
-  const DataType dtype = result.dtype();
-  with_number_type(dtype, "string_to_number", [&]<class T>(T) {
-    for (int64_t n = 0; n < given.num_elements(); ++n) {
-      const std::string_view text = pool.text(ids[n]);
-      if constexpr (std::is_integral_v<T>)
-        result.data_as<T>()[n] = static_cast<T>(integer_of_text(text, dtype));
-      else
-        result.data_as<T>()[n] = static_cast<T>(real_of(text, dtype));
-    }
-  });
+  const Tensor given = ids_at(args, 1, &ids), result = Tensor::empty(given.shape(), made);
+  for (int64_t n = 0; n < given.num_elements(); ++n) {
+    const std::string_view text = pool.text(ids[n]);
+    if (!dtype.is_float())
+      result.data_as<uint64_t>()[n] = integer_of_text(text, dtype);
+    else if (made.bits == 32)
+      result.data_as<float>()[n] = static_cast<float>(real_of(text, dtype));
+    else
+      result.data_as<double>()[n] = real_of(text, dtype);
+  }
   return result;
 }
 
@@ -205,22 +228,15 @@ std::string real_text(double value) {
   return {text, end.ptr};
 }
 
-// pool, tensor of numbers
+// pool, numbers: float64, int64 or uint64
 Value of_number(Args args) {
   const StringPool& pool = pool_of(args);
   const Tensor given = input(args, 1, "string_of_number");
-  Tensor result;
-  with_number_type(given.dtype(), "string_of_number", [&]<class T>(T) {
-    const T* numbers = given.data_as<T>();
-    result = pooled(pool, given.shape(), [&](int64_t n) {
-      if constexpr (std::is_integral_v<T>)
-        return std::is_signed_v<T> ? std::to_string(static_cast<int64_t>(numbers[n]))
-                                   : std::to_string(static_cast<uint64_t>(numbers[n]));
-      else
-        return real_text(static_cast<double>(numbers[n]));
-    });
+  return pooled(pool, given.shape(), [&](int64_t n) {
+    if (given.dtype().is_float()) return real_text(given.data_as<double>()[n]);
+    return given.dtype().is_int() ? std::to_string(given.data_as<int64_t>()[n])
+                                  : std::to_string(given.data_as<uint64_t>()[n]);
   });
-  return result;
 }
 
 // ---- RegexFullMatch
@@ -247,7 +263,8 @@ Value matches(Args args) {
 constexpr Entry kEntries[] = {
     {"tilewright.string_concat", concat, 3},       {"tilewright.string_matches", matches, 5},
     {"tilewright.string_normalize", normalize, 5}, {"tilewright.string_of_number", of_number, 2},
-    {"tilewright.string_split", split, 4},         {"tilewright.string_to_number", to_number, 3}};
+    {"tilewright.string_order", order, 2},         {"tilewright.string_split", split, 4},
+    {"tilewright.string_to_number", to_number, 3}};
 
 }  // namespace
 

@@ -34,8 +34,8 @@ std::string_view Texts::at(int64_t n) const {
 }
 
 std::string_view StringPool::text(int64_t id) const {
-  const int64_t count = model_.size(), all = count + static_cast<int64_t>(added_.size());
-  if (id < 0 || id >= all) throw InternalError("string {} of a pool of {}", id, all);
+  const int64_t count = model_.size();
+  if (id < 0 || id >= size()) throw InternalError("string {} of a pool of {}", id, size());
   return id < count ? model_.at(id) : std::string_view(added_[static_cast<size_t>(id - count)]);
 }
 

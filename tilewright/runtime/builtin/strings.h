@@ -30,6 +30,7 @@ class StringPool final : public FunctionObject {
   explicit StringPool(Texts model) : FunctionObject("string_pool"), model_(std::move(model)) {}
   Value call(Args args) const override;
 
+  int64_t size() const { return model_.size() + static_cast<int64_t>(added_.size()); }
   std::string_view text(int64_t id) const;
   /// The id of `text`, which becomes one of the pool if it is new.
   int64_t id(std::string_view text) const;

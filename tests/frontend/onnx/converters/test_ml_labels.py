@@ -82,9 +82,31 @@ WORDS = texts("b", "unknown", "", "ä", "a", "b")
 def test_strings_to_numbers(shape):
     x = WORDS.reshape(2, 3)
     keys = ["b", "a", "", "ä"]
-    check(model_of("LabelEncoder", 8, shape, (7,), keys_strings=keys, values_int64s=[3, 1, 4, 2**40], default_int64=-7), x)
+    check(
+        model_of(
+            "LabelEncoder",
+            8,
+            shape,
+            (7,),
+            keys_strings=keys,
+            values_int64s=[3, 1, 4, 2**40],
+            default_int64=-7,
+        ),
+        x,
+    )
     check(model_of("LabelEncoder", 8, shape, (7,), keys_strings=keys, values_int64s=[3, 1, 4, 1]), x)
-    check(model_of("LabelEncoder", 8, shape, (1,), keys_strings=keys, values_floats=[0.5, 1.5, 2.5, 3.5], default_float=9.0), x)
+    check(
+        model_of(
+            "LabelEncoder",
+            8,
+            shape,
+            (1,),
+            keys_strings=keys,
+            values_floats=[0.5, 1.5, 2.5, 3.5],
+            default_float=9.0,
+        ),
+        x,
+    )
 
 
 def test_numbers_to_strings():
@@ -92,7 +114,11 @@ def test_numbers_to_strings():
     x = np.array([[1, 5], [2, -3]])
     check(model_of("LabelEncoder", 7, ["n", 2], **attrs, default_string="none"), x)
     check(model_of("LabelEncoder", 7, ["n", 2], **attrs), x)
-    attrs = {"keys_floats": [0.5, float("nan")], "values_strings": ["half", "none"], "default_string": "other"}
+    attrs = {
+        "keys_floats": [0.5, float("nan")],
+        "values_strings": ["half", "none"],
+        "default_string": "other",
+    }
     (y,) = found(model_of("LabelEncoder", 1, [3], **attrs), np.float32([np.nan, 0.5, 1]))
     assert y.tolist() == ["none", "half", "other"]
 
@@ -110,9 +136,26 @@ def test_tensors_of_strings():
     number = numpy_helper.from_array
     keys, values = tensor("k", "a", "b"), number(np.int64([10, 20]), "v")
     default = number(np.int64([-5]), "d")
-    (y,) = found(model_of("LabelEncoder", 8, ["n"], (7,), 4, keys_tensor=keys, values_tensor=values, default_tensor=default), WORDS)
+    (y,) = found(
+        model_of(
+            "LabelEncoder", 8, ["n"], (7,), 4, keys_tensor=keys, values_tensor=values, default_tensor=default
+        ),
+        WORDS,
+    )
     assert y.tolist() == [20, -5, -5, -5, 10, 20]
-    (y,) = found(model_of("LabelEncoder", 7, ["n"], (8,), 4, keys_tensor=values, values_tensor=keys, default_tensor=tensor("d", "?")), np.array([20, 1]))
+    (y,) = found(
+        model_of(
+            "LabelEncoder",
+            7,
+            ["n"],
+            (8,),
+            4,
+            keys_tensor=values,
+            values_tensor=keys,
+            default_tensor=tensor("d", "?"),
+        ),
+        np.array([20, 1]),
+    )
     assert y.tolist() == ["b", "?"]
 
 
@@ -124,14 +167,21 @@ def test_version_1_counts():
 
 
 def test_category_mapper():
-    attrs = {"cats_strings": ["a", "b"], "cats_int64s": [10, 20], "default_int64": 7, "default_string": "none"}
+    attrs = {
+        "cats_strings": ["a", "b"],
+        "cats_int64s": [10, 20],
+        "default_int64": 7,
+        "default_string": "none",
+    }
     check(model_of("CategoryMapper", 8, ["n"], (7,), 1, **attrs), WORDS)
     check(model_of("CategoryMapper", 7, ["n"], (8,), 1, **attrs), np.array([20, 3, 10]))
 
 
 def test_a_large_vocabulary():
     words = [f"word {n}" for n in range(20_000)]
-    main = compiled(model_of("LabelEncoder", 8, ["n"], (7,), keys_strings=words, values_int64s=list(range(20_000))))
+    main = compiled(
+        model_of("LabelEncoder", 8, ["n"], (7,), keys_strings=words, values_int64s=list(range(20_000)))
+    )
     chosen = rng.integers(0, 25_000, 1000)
     expected = [n if n < 20_000 else -1 for n in chosen]
     assert main([f"word {n}" for n in chosen]).numpy().tolist() == expected
@@ -177,18 +227,21 @@ X = rng.standard_normal((127, 4)).astype("float32")
 
 
 def forest(num_classes):
-    """Five trees of two tests each."""
+    """Five trees of two tests each, whose leaves have a probability for each class, as scikit-learn's."""
     attrs = {name: [] for name in (
         "nodes_treeids", "nodes_nodeids", "nodes_featureids", "nodes_values", "nodes_modes", "nodes_truenodeids", "nodes_falsenodeids",
         "class_treeids", "class_nodeids", "class_ids", "class_weights",
     )}  # fmt: skip
     for tree in range(5):
-        for node, (mode, yes, no) in enumerate([("BRANCH_LEQ", 1, 2), ("LEAF", 0, 0), ("BRANCH_LEQ", 3, 4), ("LEAF", 0, 0), ("LEAF", 0, 0)]):
+        for node, (mode, yes, no) in enumerate(
+            [("BRANCH_LEQ", 1, 2), ("LEAF", 0, 0), ("BRANCH_LEQ", 3, 4), ("LEAF", 0, 0), ("LEAF", 0, 0)]
+        ):
             row = (tree, node, int(rng.integers(0, 4)), float(rng.standard_normal()), mode, yes, no)
             for name, value in zip(list(attrs)[:7], row, strict=True):
                 attrs[name].append(value)
-            for label in range(num_classes if mode == "LEAF" else 0):
-                for name, value in zip(list(attrs)[7:], (tree, node, label, float(rng.random())), strict=True):
+            weights = rng.dirichlet(np.ones(num_classes)) / 5 if mode == "LEAF" else []
+            for label, weight in enumerate(weights):
+                for name, value in zip(list(attrs)[7:], (tree, node, label, float(weight)), strict=True):
                     attrs[name].append(value)
     return attrs
 
@@ -196,7 +249,18 @@ def forest(num_classes):
 @pytest.mark.parametrize("num_classes", [2, 3])
 def test_forest(num_classes):
     labels = CLASSES[:num_classes]
-    check(model_of("TreeEnsembleClassifier", 1, ["n", 4], (8, 1), 1, classlabels_strings=labels, **forest(num_classes)), X)
+    check(
+        model_of(
+            "TreeEnsembleClassifier",
+            1,
+            ["n", 4],
+            (8, 1),
+            1,
+            classlabels_strings=labels,
+            **forest(num_classes),
+        ),
+        X,
+    )
 
 
 @pytest.mark.parametrize("num_classes", [2, 3])
@@ -214,21 +278,35 @@ def test_support_vectors():
         "coefficients": rng.standard_normal(12).tolist(), "support_vectors": rng.standard_normal(24).tolist(), "rho": [0.1, 0.2, 0.3],
         "vectors_per_class": [2, 2, 2], "kernel_type": "RBF", "kernel_params": [0.5, 0.0, 3.0], "post_transform": "NONE",
     }  # fmt: skip
-    (labels, _) = found(model_of("SVMClassifier", 1, ["n", 4], (8, 1), 1, classlabels_strings=CLASSES, **attrs), X)
-    (numbers, _) = found(model_of("SVMClassifier", 1, ["n", 4], (7, 1), 1, classlabels_ints=[0, 1, 2], **attrs), X)
+    (labels, _) = found(
+        model_of("SVMClassifier", 1, ["n", 4], (8, 1), 1, classlabels_strings=CLASSES, **attrs), X
+    )
+    (numbers, _) = found(
+        model_of("SVMClassifier", 1, ["n", 4], (7, 1), 1, classlabels_ints=[0, 1, 2], **attrs), X
+    )
     assert labels.tolist() == [CLASSES[n] for n in numbers]
     assert len(set(labels)) > 1
 
 
 def test_scores_without_labels():
-    model = model_of("LinearClassifier", 1, [5, 4], (8, 1), 1, classlabels_strings=["a", "b"], coefficients=[1.0] * 8)
+    model = model_of(
+        "LinearClassifier", 1, [5, 4], (8, 1), 1, classlabels_strings=["a", "b"], coefficients=[1.0] * 8
+    )
     del model.graph.output[0]
     assert found(model, X[:5])[0].shape == (5, 2)
 
 
 def test_labels_are_read_by_nodes():
     nodes = [
-        helper.make_node("LinearClassifier", ["x"], ["label", "scores"], domain=DOMAIN, classlabels_strings=["no", "yes"], coefficients=[1.0] * 4 + [-1.0] * 4),
+        helper.make_node(
+            "LinearClassifier",
+            ["x"],
+            ["label", "scores"],
+            domain=DOMAIN,
+            classlabels_strings=["no", "yes"],
+            coefficients=[1.0] * 4 + [-1.0] * 4,
+            intercepts=[0.0, 0.0],
+        ),
         helper.make_node("Equal", ["label", "yes"], ["y"]),
     ]
     graph = helper.make_graph(

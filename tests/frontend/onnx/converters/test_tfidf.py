@@ -59,17 +59,33 @@ def test_strings():
 
 def test_long_grams():
     rng = np.random.default_rng(0)
-    attrs = {"pool_int64s": [1, 2, 1, 2, 2, 1, 1, 2, 1, 1, 2, 2], "ngram_counts": [0, 2, 6], "ngram_indexes": [0, 1, 2, 3, 4, 5]}
+    attrs = {
+        "pool_int64s": [1, 2, 1, 2, 2, 1, 1, 2, 1, 1, 2, 2],
+        "ngram_counts": [0, 2, 6],
+        "ngram_indexes": [0, 1, 2, 3, 4, 5],
+    }
     x = rng.integers(0, 4, (5, 127))
     for least, most, skips in ((1, 3, 0), (2, 3, 2), (3, 3, 7)):
-        check(model_of(["n", 127], min_gram_length=least, max_gram_length=most, max_skip_count=skips, **attrs), x)
+        check(
+            model_of(["n", 127], min_gram_length=least, max_gram_length=most, max_skip_count=skips, **attrs),
+            x,
+        )
 
 
 def test_many_grams():
     rng = np.random.default_rng(1)
     pairs = rng.permutation(np.stack(np.meshgrid(np.arange(60), np.arange(60)), -1).reshape(-1, 2))[:1000]
     x = rng.integers(0, 70, (7, 50))
-    check(model_of(["n", 50], pool_int64s=pairs.ravel().tolist(), ngram_counts=[0, 0], ngram_indexes=list(range(1000)), max_skip_count=3), x)
+    check(
+        model_of(
+            ["n", 50],
+            pool_int64s=pairs.ravel().tolist(),
+            ngram_counts=[0, 0],
+            ngram_indexes=list(range(1000)),
+            max_skip_count=3,
+        ),
+        x,
+    )
 
 
 def test_short_and_no_rows():
@@ -82,7 +98,9 @@ def test_short_and_no_rows():
 def test_reuse():
     main = compiled(model_of(["n", "m"]))
     for columns in (6, 2, 4):
-        np.testing.assert_array_equal(main(X[:, :columns]).numpy(), found(model_of([2, columns]), X[:, :columns])[0])
+        np.testing.assert_array_equal(
+            main(X[:, :columns]).numpy(), found(model_of([2, columns]), X[:, :columns])[0]
+        )
 
 
 def test_refusals():
@@ -97,17 +115,22 @@ def test_refusals():
         'error: attribute "ngram_counts" says that 7 tokens of the pool, 3 to 10, are 2-grams'
     )
     assert error(ngram_indexes=[0, 1]) == 'error: attribute "ngram_indexes" has 2 numbers for more n-grams'
-    assert error(pool_int64s=[1, 2], ngram_counts=[0, 2], ngram_indexes=[]) == (
-        'error: attribute "ngram_indexes" has 0 numbers for more n-grams'
-    )
-    assert error(ngram_counts=[10], ngram_indexes=[]) == 'error: attribute "ngram_indexes" is empty'
+    empty = model_of(["n"], ngram_counts=[10])
+    del next(each for each in empty.graph.node[0].attribute if each.name == "ngram_indexes").ints[:]
+    with pytest.raises(tilewright.UserError) as problem:
+        from_onnx(empty)
+    assert str(problem.value) == 'error: TfIdfVectorizer node "n": attribute "ngram_indexes" is empty'
     assert error(weights=[1.0]) == 'error: attribute "weights" has 1 values, expected 7'
     assert error(mode="X").startswith('error: mode is "X"')
     assert error(pool_strings=["a"], pool_int64s=[1]) == (
         'error: attributes "pool_int64s" and "pool_strings" are both given, expected one of them'
     )
-    assert error(pool_int64s=[]) == (
-        'error: attributes "pool_int64s" and "pool_strings" are left out, expected one of them'
+    unset = model_of(["n"])
+    del next(each for each in unset.graph.node[0].attribute if each.name == "pool_int64s").ints[:]
+    with pytest.raises(tilewright.UserError) as problem:
+        from_onnx(unset)
+    assert str(problem.value).removeprefix('error: TfIdfVectorizer node "n": ') == (
+        'attributes "pool_int64s" and "pool_strings" are left out, expected one of them'
     )
     assert error(pool_strings=["a"]) == "error: the input holds numbers, but the pool strings"
     assert error(kind=tilewright.UserError, x_shape=["n"], ngram_counts=[11]) == (

@@ -24,6 +24,8 @@ Expr constant_as(const std::vector<U>& values, const std::vector<int64_t>& shape
   if (dtype == kFloat64) return constant<double>(values, shape, dtype);
   if (dtype == kInt32) return constant<int32_t>(values, shape, dtype);
   if (dtype == kInt64) return constant<int64_t>(values, shape, dtype);
+  if (dtype == DataType::int_(16)) return constant<int16_t>(values, shape, dtype);
+  if (dtype == DataType::int_(8)) return constant<int8_t>(values, shape, dtype);
   throw InternalError("constant of {}", dtype.str());
 }
 
@@ -54,6 +56,8 @@ std::vector<double> doubles_of(const runtime::Tensor& data, std::string_view wha
   if (own.dtype() == DataType::uint(8)) return as_doubles<uint8_t>(own);
   if (own.dtype() == kInt32) return as_doubles<int32_t>(own);
   if (own.dtype() == kInt64) return as_doubles<int64_t>(own);
+  if (own.dtype() == DataType::int_(16)) return as_doubles<int16_t>(own);
+  if (own.dtype() == DataType::int_(8)) return as_doubles<int8_t>(own);
   throw Unsupported("{} has dtype {}", what, own.dtype().str());
 }
 

@@ -6,7 +6,7 @@ namespace tilewright::frontend::onnx {
 
 inline constexpr AttributeRule kPostTransform = {"post_transform", Attribute::kString};
 
-/// `values` as a constant of `dtype`, float32, float64, int32 or int64.
+/// `values` as a constant of `dtype`, float32, float64 or int8 to int64.
 Expr constant_of(const std::vector<double>& values, const std::vector<int64_t>& shape, DataType dtype);
 Expr constant_of(const std::vector<int64_t>& values, const std::vector<int64_t>& shape, DataType dtype);
 /// An attribute with floats; none if it is left out.

@@ -127,6 +127,8 @@ class Parser {
     if (take("\\")) {
       if (take("A")) return {Pattern::kBegin, {}, {}, 0, 0};
       if (take("z")) return {Pattern::kEnd, {}, {}, 0, 0};
+      if (take("b")) return {Pattern::kEdge, {}, {}, 0, 0};
+      if (take("B")) return {Pattern::kNoEdge, {}, {}, 0, 0};
       return set_of(escaped());
     }
     if (rest_[0] == '*' || rest_[0] == '+' || rest_[0] == '?') fail("repeats nothing");

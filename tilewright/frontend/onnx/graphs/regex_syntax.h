@@ -8,7 +8,7 @@ namespace tilewright::frontend::onnx {
 
 /// A part of a pattern.
 struct Pattern {
-  enum Kind : uint8_t { kSet, kSequence, kAlternatives, kRepeated, kBegin, kEnd };
+  enum Kind : uint8_t { kSet, kSequence, kAlternatives, kRepeated, kBegin, kEnd, kEdge, kNoEdge };
   /// Characters from `first` to `last`.
   struct Range {
     uint32_t first, last;
@@ -21,7 +21,7 @@ struct Pattern {
 };
 
 /// Reads `text`, in RE2's syntax.  Raises UserError for text that is no pattern, Unsupported for parts that are not
-/// supported: flags, classes of Unicode and edges of words.
+/// supported: flags and classes by name.
 Pattern parse_pattern(std::string_view text);
 
 }  // namespace tilewright::frontend::onnx
