@@ -120,8 +120,11 @@ std::vector<Value> arguments(const vm::BytecodeFunction& function, std::span<Til
     const size_t place = values.size();
     const bool is_pair =
         place < function.parameters.size() && function.parameters[place].type.starts_with("string");
-    if (is_pair && n + 1 < args.size())
-      value = Value::tuple({value, required(args[++n], "an argument")->tensor});
+    if (is_pair && n + 1 == args.size())
+      throw UserError("{}: argument \"{}\" is strings, which are two tensors", function.name,
+                      function.parameters[place].name)
+          .help("pass the bytes (uint8), then the number of bytes up to the end of each string (int64)");
+    if (is_pair) value = Value::tuple({value, required(args[++n], "an argument")->tensor});
     values.push_back(std::move(value));
   }
   return values;

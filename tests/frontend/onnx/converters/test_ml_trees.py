@@ -293,8 +293,8 @@ def test_ensembles_that_are_wrong(change, text):
 def test_numbers_of_another_dtype():
     with pytest.raises(tilewright.Unsupported) as refused:
         from_onnx(
-            model_of("TreeEnsemble", [X], **ensemble(leaf_weights=tensor([1, 2, 3, 4], TensorProto.INT8)))
+            model_of("TreeEnsemble", [X], **ensemble(leaf_weights=tensor([1, 2, 3, 4], TensorProto.UINT16)))
         )
     assert str(refused.value) == (
-        'unsupported: TreeEnsemble node "n": attribute "leaf_weights" has dtype int8'
+        'unsupported: TreeEnsemble node "n": attribute "leaf_weights" has dtype uint16'
     )
