@@ -75,7 +75,9 @@ void tilewright_tensor_free(TilewrightTensor* tensor);
 
 int32_t tilewright_module_load(const char* path, TilewrightModule** module);
 void tilewright_module_free(TilewrightModule* module);
-/* Calls a function of a compiled model with tensors.  The results (one, or the fields of a tuple, nested ones
+/* Calls a function of a compiled model with tensors.  A parameter or result of strings, whose type is "string[n]", is two
+   tensors: the bytes of all strings in UTF-8 (uint8), and for each string the number of bytes up to its end (int64, the
+   shape of the strings).  The results (one, or the fields of a tuple, nested ones
    flattened) go to results[0 .. capacity-1]; each must be freed.  Fails if there are more, or if one is no
    tensor. */
 int32_t tilewright_module_run(const TilewrightModule* module, const char* function,

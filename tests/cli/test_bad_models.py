@@ -141,7 +141,15 @@ def test_unknown_element_type(refused, save_model):
 def test_strings(refused, save_model):
     refused(
         save_model([ADD], X, Y, {"w": tensor("w", TensorProto.STRING, [1])}),
-        'unsupported: tensor "w" has element type STRING\nhelp: use bool, integers or floats',
+        'error: tensor "w" has shape [1], which is 1 strings, but 0 are given\n'
+        "help: the file is damaged; export or download the model again",
+    )
+
+
+def test_complex_tensor(refused, save_model):
+    refused(
+        save_model([ADD], X, Y, {"w": tensor("w", TensorProto.COMPLEX64, [1])}),
+        'unsupported: tensor "w" has element type COMPLEX64\nhelp: use bool, integers or floats',
     )
 
 

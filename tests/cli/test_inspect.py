@@ -223,11 +223,11 @@ def test_input_that_is_no_tensor_of_numbers(command, save_model):
     from onnx import TensorProto, helper
 
     nodes = [helper.make_node("Identity", ["x"], ["y"])]
-    path = save_model(nodes, {"x": (TensorProto.STRING, [3])}, {"y": (TensorProto.STRING, [3])})
+    path = save_model(nodes, {"x": (TensorProto.COMPLEX64, [3])}, {"y": (TensorProto.COMPLEX64, [3])})
     done = command("inspect", path)
     assert done.code == 0
     assert done.out.endswith(
-        'cannot be imported\n  input (x): value "x" has element type STRING\n'
+        'cannot be imported\n  input (x): value "x" has element type COMPLEX64\n'
         "  nodes that need their outputs: 1\n"
     )
 
@@ -354,11 +354,11 @@ def test_coverage_of_an_input_that_is_no_tensor_of_numbers(command, save_model):
 
     path = save_model(
         [helper.make_node("Identity", ["x"], ["y"])],
-        {"x": (TensorProto.STRING, [3])},
-        {"y": (TensorProto.STRING, [3])},
+        {"x": (TensorProto.COMPLEX64, [3])},
+        {"y": (TensorProto.COMPLEX64, [3])},
     )
     done = command("inspect", path, "--coverage")
-    assert done.out.endswith('other reasons\n  input (x): value "x" has element type STRING\n')
+    assert done.out.endswith('other reasons\n  input (x): value "x" has element type COMPLEX64\n')
 
 
 def test_coverage_of_a_library(command, affine):

@@ -4,9 +4,12 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <limits>
+#include <numeric>
 #include <optional>
 
 #include "tilewright/support/error.h"
+#include "tilewright/support/utf8.h"
 
 namespace tilewright::cli {
 namespace {
@@ -148,6 +151,43 @@ Tensor from_fortran(const Tensor& reversed) {
   return reversed.transpose(axes).copy();
 }
 
+/// Elements of text: a number of characters in UCS-4 each, or of bytes.
+struct TextType {
+  int64_t length = 0;
+  bool is_unicode = true, is_swapped = false;
+  int64_t num_bytes() const { return is_unicode ? 4 * length : length; }
+};
+
+// "<U5" or "|S5"; nothing for other types.
+std::optional<TextType> text_type(std::string_view descr) {
+  TextType type;
+  if (!descr.empty() && std::string_view("<>=|").find(descr[0]) != std::string_view::npos) {
+    type.is_swapped = descr[0] == '>';
+    descr.remove_prefix(1);
+  }
+  if (!descr.starts_with('U') && !descr.starts_with('S')) return std::nullopt;
+  type.is_unicode = descr[0] == 'U';
+  const char* last = descr.data() + descr.size();
+  const auto [end, error] = std::from_chars(descr.data() + 1, last, type.length);
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  if (error != std::errc() || end != last || type.length < 0 || type.length > kMost) return std::nullopt;
+  return type;
+}
+
+// One element in UTF-8, without the zeros that fill it up.
+std::string text_of(const TextType& type, std::string_view bytes, const std::string& name) {
+  std::string text;
+  for (size_t n = 0; type.is_unicode && n < bytes.size(); n += 4) {
+    uint32_t code = 0;
+    std::memcpy(&code, bytes.data() + n, 4);
+    append_character(text, type.is_swapped ? __builtin_bswap32(code) : code);
+  }
+  if (!type.is_unicode) text = bytes;
+  while (text.ends_with('\0')) text.pop_back();
+  if (!is_utf8(text)) throw UserError("{} has a string that is not UTF-8", name).help("encode it so");
+  return text;
+}
+
 [[noreturn]] void not_an_array(const std::string& name) {
   throw UserError("{} is not an array of numpy, or is cut short", name)
       .help("write it again with numpy.save");
@@ -171,9 +211,56 @@ std::string descr_of(DataType dtype, const std::string& name) {
       .help("convert it to float32 inside the model");
 }
 
+[[noreturn]] void wrong_size(const std::string& name, const std::string& type, const Shape& shape,
+                             int64_t expected, size_t given) {
+  throw UserError("{} claims to be {}{}, which is {} bytes, but has {}", name, type,
+                  runtime::shape_str(shape), expected, given)
+      .help("write it again with numpy.save");
+}
+
+Tensor read_texts(const Header& header, const TextType& type, std::string_view bytes, const std::string& name,
+                  Tensor* text) {
+  Shape shape = *header.shape;
+  const int64_t count = runtime::checked_num_bytes(shape, DataType::uint(8), name);
+  int64_t expected = 0;
+  if (__builtin_mul_overflow(count, type.num_bytes(), &expected) ||
+      static_cast<size_t>(expected) != bytes.size())
+    wrong_size(name, *header.descr, shape, expected, bytes.size());
+  // the place of each element in the file
+  Tensor places = Tensor::empty(*header.is_fortran ? Shape(shape.rbegin(), shape.rend()) : shape, kInt64);
+  std::iota(places.data_as<int64_t>(), places.data_as<int64_t>() + count, int64_t{0});
+  if (*header.is_fortran) places = from_fortran(places);
+  const Tensor ends = Tensor::empty(shape, kInt64);
+  const auto width = static_cast<size_t>(type.num_bytes());
+  std::string all;
+  for (int64_t n = 0; n < count; ++n) {
+    const auto place = static_cast<size_t>(places.data_as<int64_t>()[n]);
+    all += text_of(type, bytes.substr(place * width, width), name);
+    ends.data_as<int64_t>()[n] = static_cast<int64_t>(all.size());
+  }
+  *text = Tensor::copy_of(all.data(), all.size(), Shape{static_cast<int64_t>(all.size())}, DataType::uint(8));
+  return ends;
+}
+
+// The bytes of a file before the elements.
+std::string file_header(const std::string& descr, runtime::ShapeView extents) {
+  std::string shape;
+  for (int64_t extent : extents) shape += fmt::format("{},{}", extent, extents.size() == 1 ? "" : " ");
+  if (extents.size() > 1) shape.resize(shape.size() - 2);
+  std::string header =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr, shape);
+  constexpr size_t kAlignment = 64;
+  const size_t preamble = kMagic.size() + 4;
+  header.append(kAlignment - (preamble + header.size() + 1) % kAlignment, ' ');
+  header += '\n';
+  std::string bytes(kMagic);
+  bytes += {1, 0, static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
+  return bytes + header;
+}
+
 }  // namespace
 
-Tensor read_npy(std::string_view bytes, const std::string& name) {
+Tensor read_npy(std::string_view bytes, const std::string& name, Tensor* text) {
   if (!bytes.starts_with(kMagic) || bytes.size() < 10) not_an_array(name);
   const int version = bytes[6];
   const size_t length_bytes = version == 1 ? 2 : 4;
@@ -184,12 +271,12 @@ Tensor read_npy(std::string_view bytes, const std::string& name) {
   Header header;
   if (!HeaderParser(bytes.substr(0, header_bytes)).parse(header)) not_an_array(name);
   bytes.remove_prefix(header_bytes);
+  if (const auto type = text ? text_type(*header.descr) : std::nullopt)
+    return read_texts(header, *type, bytes, name, text);
   const ElementType type = element_type(*header.descr, name);
   const int64_t expected = runtime::checked_num_bytes(*header.shape, type.dtype, name);
   if (static_cast<uint64_t>(expected) != bytes.size())
-    throw UserError("{} claims to be {}{}, which is {} bytes, but has {}", name, type.dtype.str(),
-                    runtime::shape_str(*header.shape), expected, bytes.size())
-        .help("write it again with numpy.save");
+    wrong_size(name, type.dtype.str(), *header.shape, expected, bytes.size());
   if (*header.is_fortran) std::reverse(header.shape->begin(), header.shape->end());
   Tensor tensor = Tensor::copy_of(bytes.data(), bytes.size(), *header.shape, type.dtype);
   if (type.is_swapped) swap_bytes(tensor);
@@ -197,20 +284,34 @@ Tensor read_npy(std::string_view bytes, const std::string& name) {
 }
 
 std::string write_npy(const Tensor& tensor, const std::string& name) {
-  std::string shape;
-  for (int64_t extent : tensor.shape()) shape += fmt::format("{},{}", extent, tensor.ndim() == 1 ? "" : " ");
-  if (tensor.ndim() > 1) shape.resize(shape.size() - 2);
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
-                                   descr_of(tensor.dtype(), name), shape);
-  constexpr size_t kAlignment = 64;
-  const size_t preamble = kMagic.size() + 4;
-  header.append(kAlignment - (preamble + header.size() + 1) % kAlignment, ' ');
-  header += '\n';
-  std::string bytes(kMagic);
-  bytes += {1, 0, static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
-  bytes += header;
+  std::string bytes = file_header(descr_of(tensor.dtype(), name), tensor.shape());
   const Tensor compact = tensor.compact();
   bytes.append(compact.data_as<char>(), static_cast<size_t>(compact.num_bytes()));
+  return bytes;
+}
+
+std::string write_npy_strings(const Tensor& ends, const Tensor& text) {
+  const Tensor compact = ends.compact();
+  std::vector<std::u32string> elements;
+  size_t longest = 1;  // numpy has no strings of length 0
+  int64_t start = 0;
+  for (int64_t n = 0; n < compact.num_elements(); ++n) {
+    const int64_t end = compact.data_as<int64_t>()[n];
+    std::string_view rest(text.data_as<char>() + start, static_cast<size_t>(end - start));
+    std::u32string& element = elements.emplace_back();
+    while (!rest.empty()) {
+      const Character character = first_character(rest);
+      element += static_cast<char32_t>(character.code);
+      rest.remove_prefix(std::max<size_t>(character.length, 1));
+    }
+    longest = std::max(longest, element.size());
+    start = end;
+  }
+  std::string bytes = file_header(fmt::format("<U{}", longest), ends.shape());
+  for (std::u32string& element : elements) {
+    element.resize(longest);
+    bytes.append(reinterpret_cast<const char*>(element.data()), 4 * longest);
+  }
   return bytes;
 }
 

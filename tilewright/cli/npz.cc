@@ -120,7 +120,8 @@ std::string inflated(const Archive& archive, const Entry& entry, std::string_vie
   return bytes;
 }
 
-runtime::Tensor read_entry(const Archive& archive, const Entry& entry, const std::string& shown) {
+runtime::Tensor read_entry(const Archive& archive, const Entry& entry, const std::string& shown,
+                           runtime::Tensor* text) {
   if (entry.flags & 1) throw Unsupported("\"{}\" is encrypted", archive.name());
   if (archive.take(entry.local_offset, kLocalBytes).substr(0, 4) != kLocal)
     archive.damaged(fmt::format("\"{}\" is not where it should be", entry.name));
@@ -140,7 +141,7 @@ runtime::Tensor read_entry(const Archive& archive, const Entry& entry, const std
   const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
   if (bytes.size() != entry.bytes || crc != entry.crc)
     archive.damaged(fmt::format("the checksum of \"{}\" is wrong", entry.name));
-  return read_npy(bytes, shown);
+  return read_npy(bytes, shown, text);
 }
 
 void append(std::string& bytes, uint64_t value, size_t size) {
@@ -150,7 +151,11 @@ void append(std::string& bytes, uint64_t value, size_t size) {
 }  // namespace
 
 std::vector<NamedTensor> read_arrays(std::string_view bytes, const std::string& name) {
-  if (bytes.starts_with("\x93NUMPY")) return {{"", read_npy(bytes, fmt::format("\"{}\"", name))}};
+  if (bytes.starts_with("\x93NUMPY")) {
+    NamedTensor only{"", {}, {}};
+    only.tensor = read_npy(bytes, fmt::format("\"{}\"", name), &only.text);
+    return {std::move(only)};
+  }
   if (!bytes.starts_with(kLocal) && !bytes.starts_with(kEnd))
     throw UserError("\"{}\" is neither a .npz nor a .npy file", name)
         .help("write it with numpy.savez(\"{}\", input_name=array)", name);
@@ -162,8 +167,9 @@ std::vector<NamedTensor> read_arrays(std::string_view bytes, const std::string& 
     if (key.ends_with(".npy")) key.resize(key.size() - 4);
     const std::string shown = fmt::format("array \"{}\" of \"{}\"", key, name);
     if (!keys.insert(key).second) throw UserError("\"{}\" has two arrays called \"{}\"", name, key);
-    runtime::Tensor tensor = read_entry(archive, entry, shown);
-    arrays.push_back({std::move(key), std::move(tensor)});
+    NamedTensor array{std::move(key), {}, {}};
+    array.tensor = read_entry(archive, entry, shown, &array.text);
+    arrays.push_back(std::move(array));
   }
   return arrays;
 }
@@ -176,7 +182,9 @@ std::string write_npz(const std::vector<NamedTensor>& arrays) {
     if (bytes.size() + static_cast<uint64_t>(array.tensor.num_bytes()) > kMaxBytes)
       throw Unsupported("the outputs are larger than 4 GiB, more than a .npz file is written with")
           .help("give the model smaller inputs, or run it from Python");
-    const std::string content = write_npy(array.tensor, fmt::format("output \"{}\"", array.name));
+    const std::string content = array.text
+                                    ? write_npy_strings(array.tensor, array.text)
+                                    : write_npy(array.tensor, fmt::format("output \"{}\"", array.name));
     const std::string name = array.name + ".npy";
     const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size());
     // version 2.0, no flags, stored, dated 1980-01-01, so that equal outputs give equal bytes

@@ -11,6 +11,8 @@ namespace tilewright::cli {
 struct NamedTensor {
   std::string name;  // "" for the array of a .npy file
   runtime::Tensor tensor;
+  runtime::Tensor text =
+      {};  // of strings: their bytes; `tensor` has the number of bytes up to the end of each
 };
 
 /// The arrays in `bytes`, the contents of a file that messages call `name`, in the order of the file.  The

@@ -8,6 +8,7 @@
 
 #include "tilewright/support/error.h"
 #include "tilewright/support/small_float.h"
+#include "tilewright/support/utf8.h"
 
 namespace tilewright::cli {
 namespace {
@@ -57,6 +58,22 @@ std::string preview(const Tensor& tensor, int64_t limit) {
   std::string text;
   for (int64_t n = 0; n < std::min(count, limit); ++n) text += (n ? ", " : "") + shower(compact.data(), n);
   return count > limit ? text + fmt::format(", ... ({} elements)", count) : text;
+}
+
+std::string preview_strings(const Tensor& ends, const Tensor& text, int64_t limit) {
+  constexpr size_t kMostBytes = 60;
+  const Tensor compact = ends.compact();
+  const int64_t count = compact.num_elements();
+  std::string shown;
+  int64_t start = 0;
+  for (int64_t n = 0; n < std::min(count, limit); ++n) {
+    const int64_t end = compact.data_as<int64_t>()[n];
+    std::string element(text.data_as<char>() + start, static_cast<size_t>(end - start));
+    if (element.size() > kMostBytes) element = element.substr(0, kMostBytes) + "...";
+    shown += fmt::format("{}\"{}\"", n ? ", " : "", printable(element));
+    start = end;
+  }
+  return count > limit ? shown + fmt::format(", ... ({} elements)", count) : shown;
 }
 
 void print(const std::string& text) {

@@ -11,6 +11,8 @@ namespace tilewright::cli {
 
 /// "0.5, -1, 2, ... (1000 elements)": at most `limit` elements of a CPU tensor.
 std::string preview(const runtime::Tensor& tensor, int64_t limit = 6);
+/// The same of strings: `ends` has the number of bytes up to the end of each in `text`.
+std::string preview_strings(const runtime::Tensor& ends, const runtime::Tensor& text, int64_t limit = 6);
 
 /// Writes to standard output.  Raises UserError if that fails, for example because the disk is full.
 void print(const std::string& text);

@@ -133,7 +133,15 @@ std::vector<Value> match_inputs(const BytecodeFunction& function, std::vector<Na
       throw UserError("\"{}\" has no array for input \"{}\", which is {}", file, parameter.name,
                       parameter.type)
           .help("the inputs are:{}", list_text(parameters));
-    values.emplace_back(found->tensor);
+    const bool takes_strings = parameter.type.starts_with("string");
+    if (takes_strings != static_cast<bool>(found->text))
+      throw UserError("\"{}\" has {} for input \"{}\", which is {}", file,
+                      takes_strings ? "numbers" : "strings", parameter.name, parameter.type)
+          .help("the inputs are:{}", list_text(parameters));
+    if (found->text)
+      values.push_back(Value::tuple({found->text, found->tensor}));
+    else
+      values.emplace_back(found->tensor);
   }
   return values;
 }

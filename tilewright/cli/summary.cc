@@ -9,6 +9,7 @@
 #include "tilewright/cli/signature.h"
 #include "tilewright/frontend/onnx/import/import.h"
 #include "tilewright/frontend/onnx/import/problems.h"
+#include "tilewright/relax/graph/function_names.h"
 #include "tilewright/relax/graph/relax.h"
 #include "tilewright/relax/graph/type_util.h"
 
@@ -30,7 +31,7 @@ struct Summary {
 
 // "float32[n, ?]" as written in the file
 std::string type_text(const frontend::onnx::ValueInfo& info) {
-  const std::string dtype = info.dtype.is_void() ? "unknown" : info.dtype.str();
+  const std::string dtype = info.is_string ? "string" : info.dtype.is_void() ? "unknown" : info.dtype.str();
   if (!info.has_shape) return dtype;
   std::vector<std::string> extents;
   for (const frontend::onnx::Dim& dim : info.shape)
@@ -42,11 +43,13 @@ std::string type_text(const frontend::onnx::ValueInfo& info) {
 void describe_values(const frontend::onnx::Model& model, Summary* summary) {
   const auto main = ir::ref_as<relax::FunctionNode>(frontend::onnx::import_model(model)->lookup("main"));
   for (const relax::Var& param : main->params)
-    summary->inputs.push_back({param->name_hint, relax::short_type(param->type)});
+    summary->inputs.push_back({param->name_hint, relax::shown_type(main, param->name_hint, param->type)});
   const auto* tuple = main->ret_type.as<relax::TupleTypeNode>();
-  for (size_t n = 0; n < model.graph.outputs.size(); ++n)
+  for (size_t n = 0; n < model.graph.outputs.size(); ++n) {
+    const std::string& name = model.graph.outputs[n].name;
     summary->outputs.push_back(
-        {model.graph.outputs[n].name, relax::short_type(tuple ? tuple->elements[n] : main->ret_type)});
+        {name, relax::shown_type(main, name, tuple ? tuple->elements[n] : main->ret_type)});
+  }
 }
 
 // Describes inputs and outputs as declared in the file, and the reasons why it cannot be imported.

@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include "tilewright/driver/build_graph.h"
@@ -81,10 +82,20 @@ void set_instrument(const VirtualMachine& machine, const nb::object& hook) {
 struct ModelFunction : runtime::Function {
   VirtualMachine machine;
   const BytecodeFunction* code;  // in the machine's executable
+  bool has_strings;              // among its inputs and outputs
 };
 
+// True if one of `values` is a tensor, or a sequence, of strings.
+bool has_strings(const std::vector<runtime::vm::Description>& values) {
+  return std::any_of(values.begin(), values.end(), [](const runtime::vm::Description& value) {
+    return value.type.starts_with("string") || value.type.starts_with("sequence of strings");
+  });
+}
+
 ModelFunction model_function(const VirtualMachine& machine, const std::string& name) {
-  return {machine.get_function(name), machine, &public_function(machine, name)};
+  const BytecodeFunction& code = public_function(machine, name);
+  return {machine.get_function(name), machine, &code,
+          has_strings(code.parameters) || has_strings(code.results)};
 }
 
 size_t position_of(const BytecodeFunction& function, const std::string& name) {
@@ -137,16 +148,32 @@ nb::tuple described(const BytecodeFunction& function) {
   return nb::make_tuple(listed(function.parameters), listed(function.results), signature(function));
 }
 
+// `args` as compiled code takes them: strings become pairs of tensors.
+nb::args with_pairs(const ModelFunction& function, const nb::args& args) {
+  if (!function.has_strings) return args;
+  return nb::borrow<nb::args>(
+      nb::tuple(nb::module_::import_("tilewright.runtime.strings")
+                    .attr("given")(function.name(), described(*function.code)[0], args)));
+}
+
+nb::object call_model(const ModelFunction& function, const nb::args& args) {
+  nb::object result = call_function(function, with_pairs(function, args));
+  if (!function.has_strings) return result;
+  return nb::module_::import_("tilewright.runtime.strings")
+      .attr("results")(described(*function.code)[1], result);
+}
+
 }  // namespace
 
 void bind_machine(nb::module_& m) {
   nb::class_<ModelFunction, runtime::Function>(
       m, "ModelFunction", "A function of a model; its inputs are given by position or by name.")
-      .def("__call__", [](const ModelFunction& self, nb::args args) { return call_function(self, args); })
+      .def("__call__", &call_model)
       .def("__call__",
            [](const ModelFunction& self, nb::args args, nb::kwargs named) {
-             return call_function(self, nb::borrow<nb::args>(ordered(*self.code, args, named)));
+             return call_model(self, nb::borrow<nb::args>(ordered(*self.code, args, named)));
            })
+      .def("with_pairs", [](const ModelFunction& self, nb::args args) { return with_pairs(self, args); })
       .def("__repr__",
            [](const ModelFunction& self) { return fmt::format("<Function {}>", signature(*self.code)); });
   nb::class_<VirtualMachine>(m, "Machine", "Runs compiled graph functions.")

@@ -45,9 +45,9 @@ std::vector<Function> builtin_functions() {
   std::vector<Function> functions{Function::packed(kPrintFunction, &print_values),
                                   Function::packed(kAssertFunction, &assert_values)};
   using namespace builtin;
-  for (auto entries :
-       {sort_entries(), topk_entries(), scatter_entries(), search_entries(), box_entries(), region_entries(),
-        describe_entries(), list_entries(), random_entries(), determinant_entries()}) {
+  for (auto entries : {sort_entries(), topk_entries(), scatter_entries(), search_entries(), box_entries(),
+                       region_entries(), describe_entries(), list_entries(), random_entries(),
+                       determinant_entries(), string_entries(), string_text_entries()}) {
     for (const Entry& entry : entries)
       functions.push_back(Function::packed(std::string(entry.name), [&entry](Args args) {
         require_arguments(entry.name, args, entry.num_args);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <new>
+#include <span>
 
 #include "tilewright/runtime/error_state.h"
 #include "tilewright/runtime/thread_pool.h"
@@ -110,6 +111,24 @@ struct Lender {
     if (release) release(context);
   }
 };
+
+// `args` as the function takes them: a parameter that is a tensor of strings takes two tensors.
+std::vector<Value> arguments(const vm::BytecodeFunction& function, std::span<TilewrightTensor* const> args) {
+  std::vector<Value> values;
+  for (size_t n = 0; n < args.size(); ++n) {
+    Value value = required(args[n], "an argument")->tensor;
+    const size_t place = values.size();
+    const bool is_pair =
+        place < function.parameters.size() && function.parameters[place].type.starts_with("string");
+    if (is_pair && n + 1 == args.size())
+      throw UserError("{}: argument \"{}\" is strings, which are two tensors", function.name,
+                      function.parameters[place].name)
+          .help("pass the bytes (uint8), then the number of bytes up to the end of each string (int64)");
+    if (is_pair) value = Value::tuple({value, required(args[++n], "an argument")->tensor});
+    values.push_back(std::move(value));
+  }
+  return values;
+}
 
 void flatten(const Value& value, std::vector<Tensor>& tensors) {
   if (value.is(ValueKind::kTuple)) {
@@ -221,9 +240,9 @@ int32_t tilewright_module_run(const TilewrightModule* module, const char* functi
                               int64_t capacity, int64_t* num_results) {
   return guarded([&] {
     const vm::BytecodeFunction& found = find_function(module, function);
-    std::vector<Value> values;
     if (num_args > 0) required(args, "args");
-    for (int64_t n = 0; n < num_args; ++n) values.emplace_back(required(args[n], "an argument")->tensor);
+    const std::vector<Value> values =
+        arguments(found, {args, static_cast<size_t>(std::max<int64_t>(num_args, 0))});
     std::vector<Tensor> tensors;
     flatten(module->machine.invoke(found.name, values), tensors);
     const auto count = static_cast<int64_t>(tensors.size());

@@ -12,7 +12,7 @@ class TensorInfo(NamedTuple):
     name   as the model calls it
     shape  the extents: ints, and the names or formulas of those that are open ("n", "n + 1"); None if nothing is known of
            them, or it is no tensor
-    dtype  of the elements; None if any is taken, or it is no tensor
+    dtype  of the elements, "string" of strings; None if any is taken, or it is no tensor
     type   all of it as messages show it: "float32[n, 784]"
     """
 
@@ -25,7 +25,7 @@ class TensorInfo(NamedTuple):
         return f"{self.name}: {self.type}"
 
 
-_TENSOR = re.compile(r"(tensor|bool|bfloat\d+|float\d+\w*|u?int\d+)(?:\[(.*)\])?")
+_TENSOR = re.compile(r"(tensor|string|bool|bfloat\d+|float\d+\w*|u?int\d+)(?:\[(.*)\])?")
 
 
 def _extents(text: str) -> tuple:

@@ -217,6 +217,8 @@ def time_evaluator(
     """
 
     def measure(*args):
+        if isinstance(function, _core.ModelFunction):
+            args = function.with_pairs(*args)
         return _core.time_function(
             function,
             *args,

@@ -1,4 +1,5 @@
 // tilewright run: runs a model on arrays from a file.
+#include <algorithm>
 #include <chrono>
 
 #include "tilewright/cli/command.h"
@@ -21,21 +22,35 @@ struct Options {
   bool is_forced = false, is_json = false;
 };
 
-void collect(const Value& value, std::vector<runtime::Tensor>& tensors) {
-  if (value.is(runtime::ValueKind::kTuple)) {
-    for (const Value& field : value.as_tuple()) collect(field, tensors);
+// Adds the tensors of `value`; `holds_strings`: pairs of bytes and ends are strings.
+void collect(const Value& value, bool holds_strings, std::vector<NamedTensor>& tensors) {
+  if (!value.is(runtime::ValueKind::kTuple)) {
+    tensors.push_back({"", value.as_tensor("an output of the model"), {}});
     return;
   }
-  tensors.push_back(value.as_tensor("an output of the model"));
+  const std::vector<Value>& fields = value.as_tuple();
+  if (holds_strings && fields.size() == 2 && fields[0].is(runtime::ValueKind::kTensor)) {
+    tensors.push_back({"", fields[1].as_tensor(), fields[0].as_tensor()});
+    return;
+  }
+  for (const Value& field : fields) collect(field, holds_strings, tensors);
 }
 
 std::vector<NamedTensor> named_outputs(const runtime::vm::BytecodeFunction& function, const Value& result) {
-  std::vector<runtime::Tensor> tensors;
-  collect(result, tensors);
   std::vector<NamedTensor> outputs;
-  for (size_t n = 0; n < tensors.size(); ++n) {
-    const bool has_name = tensors.size() == function.results.size();
-    outputs.push_back({has_name ? function.results[n].name : fmt::format("output_{}", n), tensors[n]});
+  const auto holds_strings = [](const runtime::vm::Description& output) {
+    return output.type.starts_with("string") || output.type.starts_with("sequence of strings");
+  };
+  const bool has_strings = std::any_of(function.results.begin(), function.results.end(), holds_strings);
+  if (has_strings) {  // then the result has a field for each output
+    for (size_t n = 0; n < function.results.size(); ++n)
+      collect(result.as_tuple().at(n), holds_strings(function.results[n]), outputs);
+  } else {
+    collect(result, false, outputs);
+  }
+  for (size_t n = 0; n < outputs.size(); ++n) {
+    const bool has_name = outputs.size() == function.results.size();
+    outputs[n].name = has_name ? function.results[n].name : fmt::format("output_{}", n);
   }
   return outputs;
 }
@@ -50,7 +65,12 @@ std::string file_bytes(const Options& options, const std::vector<NamedTensor>& o
   if (outputs.size() != 1)
     throw UserError("\"{}\" holds one array, but the model has {} outputs", options.output, outputs.size())
         .help("write a .npz");
+  if (outputs[0].text) return write_npy_strings(outputs[0].tensor, outputs[0].text);
   return write_npy(outputs[0].tensor, fmt::format("output \"{}\"", outputs[0].name));
+}
+
+std::string dtype_text(const NamedTensor& output) {
+  return output.text ? "string" : output.tensor.dtype().str();
 }
 
 std::string result_text(const Options& options, const std::vector<NamedTensor>& outputs, double seconds) {
@@ -59,7 +79,7 @@ std::string result_text(const Options& options, const std::vector<NamedTensor>& 
     for (const NamedTensor& output : outputs) {
       list.push_back(
           {{"name", output.name},
-           {"dtype", output.tensor.dtype().str()},
+           {"dtype", dtype_text(output)},
            {"shape", std::vector<int64_t>(output.tensor.shape().begin(), output.tensor.shape().end())}});
     }
     Json result = {{"seconds", seconds}, {"outputs", list}};
@@ -68,7 +88,9 @@ std::string result_text(const Options& options, const std::vector<NamedTensor>& 
   }
   std::string text;
   for (const NamedTensor& output : outputs)
-    text += fmt::format("{}  {}  {}\n", output.name, type_str(output.tensor), preview(output.tensor));
+    text += fmt::format("{}  {}{}  {}\n", output.name, dtype_text(output),
+                        runtime::shape_str(output.tensor.shape()),
+                        output.text ? preview_strings(output.tensor, output.text) : preview(output.tensor));
   if (!options.output.empty()) text += fmt::format("wrote {}\n", options.output);
   return text;
 }

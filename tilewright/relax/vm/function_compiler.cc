@@ -1,9 +1,9 @@
 // Compiles bindings in order: calls, branches, other values.
 #include "tilewright/relax/vm/function_compiler.h"
-#include "tilewright/relax/graph/function_names.h"
 
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/relax/graph/function_names.h"
 #include "tilewright/relax/graph/type_util.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
@@ -13,24 +13,20 @@ namespace {
 
 std::vector<rt::Description> describe_params(const Function& func) {
   std::vector<rt::Description> result;
-  for (const Var& param : func->params) result.push_back({param->name_hint, short_type(param->type)});
+  for (const Var& param : func->params)
+    result.push_back({param->name_hint, shown_type(func, param->name_hint, param->type)});
   return result;
 }
 
 std::vector<rt::Description> describe_results(const Function& func) {
   const auto* tuple = func->ret_type.as<TupleTypeNode>();
   const std::vector<Type> types = tuple ? tuple->elements : std::vector<Type>{func->ret_type};
-  std::vector<std::string> names;
-  const ir::ObjectRef given = func->attrs.get(kOutputNames);
-  if (const auto* list = given.as<ir::ArrayNode>()) {
-    for (const ir::ObjectRef& name : list->items) {
-      if (const auto* text = name.as<ir::StringImmNode>()) names.push_back(text->value);
-    }
-  }
+  const std::vector<std::string> names = names_in(func, kOutputNames);
   std::vector<rt::Description> result;
   for (size_t n = 0; n < types.size(); ++n) {
     const std::string numbered = tuple ? fmt::format("output_{}", n) : "output";
-    result.push_back({names.size() == types.size() ? names[n] : numbered, short_type(types[n])});
+    const std::string& name = names.size() == types.size() ? names[n] : numbered;
+    result.push_back({name, shown_type(func, name, types[n])});
   }
   return result;
 }

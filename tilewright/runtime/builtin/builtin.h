@@ -26,5 +26,7 @@ std::span<const Entry> describe_entries();
 std::span<const Entry> list_entries();
 std::span<const Entry> random_entries();
 std::span<const Entry> determinant_entries();
+std::span<const Entry> string_entries();
+std::span<const Entry> string_text_entries();
 
 }  // namespace tilewright::runtime::builtin

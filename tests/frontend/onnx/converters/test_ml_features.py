@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from node_testing import model_of, refusal_of, run, run_op
-from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 import tilewright
@@ -128,89 +127,6 @@ def test_one_hot_encoder():
     unsupported = tilewright.Unsupported
     assert refusal("OneHotEncoder", [x], kind=unsupported, cats_int64s=[3], zeros=0) == (
         'unsupported: OneHotEncoder node "n": zeros is 0, which asks for an error at numbers that are no category'
-    )
-    assert refusal("OneHotEncoder", [x], kind=unsupported, cats_strings=["a"]) == (
-        'unsupported: OneHotEncoder node "n": its categories are strings, supported are integers'
-    )
-
-
-def encoded(x, opset=2, **attrs):
-    return run_op("LabelEncoder", [x], domain=DOMAIN, opset=opset, **attrs)[0]
-
-
-def test_label_encoder():
-    x = np.int64([[1, 5, 7], [-3, 5, 0]])
-    keys, values = [5, -3, 1], [0.5, 1.5, 2.5]
-    found = encoded(x, keys_int64s=keys, values_floats=values, default_float=-1.0)
-    np.testing.assert_array_equal(found, np.float32([[2.5, 0.5, -1], [1.5, 0.5, -1]]))
-    found = encoded(x, keys_int64s=keys, values_int64s=[10, 2**40, 30])
-    np.testing.assert_array_equal(found, [[30, 10, -1], [2**40, 10, -1]])
-
-
-def test_label_encoder_of_floats_and_nan():
-    x = np.float32([1.5, np.nan, 2, -1])
-    found = encoded(x, keys_floats=[2.0, float("nan"), 1.5, 2.0], values_int64s=[1, 2, 3, 4])
-    np.testing.assert_array_equal(found, [3, 2, 4, -1])  # of equal keys the last
-    found = encoded(x, keys_floats=[float("nan")], values_floats=[0.5])
-    np.testing.assert_array_equal(found, np.float32([0, 0.5, 0, 0]))
-
-
-def test_label_encoder_of_tensors():
-    def tensor(values, name):
-        return numpy_helper.from_array(np.array(values), name)
-
-    found = encoded(np.float64([1, 2, 3]), 4, keys_tensor=tensor([1.0, 3.0], "k"), values_tensor=tensor([10, 30], "v"),
-                    default_tensor=tensor([7], "d"))  # fmt: skip
-    np.testing.assert_array_equal(found, [10, 7, 30])
-
-
-def test_label_encoder_of_integers_that_are_no_doubles():
-    x = np.int64([2**53, 2**53 + 1, 5])
-    keys, values = [2**53 + 1, 2**53], [2**60 + 1, 2**60 + 3]
-    right = np.int64([2**60 + 3, 2**60 + 1, -7])
-    np.testing.assert_array_equal(encoded(x, keys_int64s=keys, values_int64s=values, default_int64=-7), right)
-    tensors = {"keys_tensor": keys, "values_tensor": values, "default_tensor": [-7]}
-    tensors = {name: numpy_helper.from_array(np.int64(each)) for name, each in tensors.items()}
-    np.testing.assert_array_equal(encoded(x, 4, **tensors), right)
-
-
-def test_the_last_of_equal_keys_counts():
-    found = encoded(np.int64([1, 2, 3]), keys_int64s=[1, 2, 1], values_int64s=[10, 20, 30])
-    np.testing.assert_array_equal(found, [30, 20, -1])
-
-
-def test_label_encoders_that_are_refused():
-    x = np.int64([1])
-    two = numpy_helper.from_array(np.int64([5, 6]))
-    for default, text in [
-        (np.int64([7, 8]), "2 elements of int64"),
-        (np.float32([7]), "1 element of float32"),
-    ]:
-        tensors = {
-            "keys_tensor": two,
-            "values_tensor": two,
-            "default_tensor": numpy_helper.from_array(default),
-        }
-        assert refusal("LabelEncoder", [x], 4, **tensors) == (
-            f'error: LabelEncoder node "n": attribute "default_tensor" has {text}, expected one int64'
-        )
-    bytes_ = numpy_helper.from_array(np.uint8([5, 6]))
-    assert refusal("LabelEncoder", [x], 4, tilewright.Unsupported, keys_tensor=bytes_, values_tensor=two) == (
-        'unsupported: LabelEncoder node "n": attribute "keys_tensor" has dtype uint8, supported are float32, float64, '
-        "int32 and int64"
-    )
-    assert refusal("LabelEncoder", [x], 2, keys_int64s=[1, 2], values_int64s=[1]) == (
-        'error: LabelEncoder node "n": 2 keys and 1 value, expected as many, and one at least'
-    )
-    assert refusal("LabelEncoder", [x], 2, keys_floats=[1.0], values_int64s=[1]) == (
-        'error: LabelEncoder node "n": the input is int64, but its keys are float32'
-    )
-    assert refusal("LabelEncoder", [x], 2, tilewright.Unsupported, keys_int64s=[1], values_strings=["a"]) == (
-        'unsupported: LabelEncoder node "n": values_strings are strings, supported are numbers'
-    )
-    assert refusal("LabelEncoder", [x], 1, tilewright.Unsupported, classes_strings=["a"]) == (
-        'unsupported: LabelEncoder node "n": it maps strings, supported are numbers\n'
-        "help: encode them before the model is called"
     )
 
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tilewright/frontend/onnx/graphs/string_graph.h"
 #include "tilewright/frontend/onnx/import/convert.h"
 
 namespace tilewright::frontend::onnx {
@@ -125,11 +126,13 @@ void average(Importer& importer, const Node& node) {
 // ---- dtypes
 
 void cast_to(Importer& importer, const Node& node, DataType dtype) {
+  if (casts_strings(node)) return cast_strings(importer, node, dtype);
   const Expr x = importer.value(node, 0);
   importer.define(node.outputs.at(0), saturated_as(importer, node, x, dtype));
 }
 
 void cast(Importer& importer, const Node& node) {
+  if (node.makes_strings(0)) return cast_strings(importer, node, kInt64);
   cast_to(importer, node, dtype_of(int_attr(node, "to", 0), "attribute \"to\""));
 }
 

@@ -5,6 +5,7 @@
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/frontend/onnx/converters/attributes.h"
 #include "tilewright/frontend/onnx/import/convert.h"
+#include "tilewright/frontend/onnx/import/strings.h"
 #include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {
@@ -19,8 +20,11 @@ runtime::Tensor tensor_of(const std::vector<U>& values, DataType dtype, bool is_
   return runtime::Tensor::copy_of(data.data(), data.size() * sizeof(T), shape, dtype);
 }
 
-runtime::Tensor constant_data(const Attribute& value) {
+runtime::Tensor constant_data(const Importer& importer, const Attribute& value) {
   switch (value.kind) {
+    case Attribute::kString:
+      return tensor_of<int64_t>(std::vector{importer.strings->id(value.text)}, kInt64, false);
+    case Attribute::kStrings: return tensor_of<int64_t>(importer.strings->ids(value.texts), kInt64, true);
     case Attribute::kTensor: return value.tensor;
     case Attribute::kInt: return tensor_of<int64_t>(std::vector{value.integer}, kInt64, false);
     case Attribute::kInts: return tensor_of<int64_t>(value.integers, kInt64, true);
@@ -33,7 +37,7 @@ runtime::Tensor constant_data(const Attribute& value) {
 void constant(Importer& importer, const Node& node) {
   if (node.attributes.size() != 1)
     throw UserError("{} attributes, expected 1 with the value", node.attributes.size());
-  importer.define_constant(node.outputs.at(0), constant_data(node.attributes[0]));
+  importer.define_constant(node.outputs.at(0), constant_data(importer, node.attributes[0]));
 }
 
 void identity(Importer& importer, const Node& node) { importer.pass_on(node); }

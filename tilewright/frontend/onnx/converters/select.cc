@@ -1,8 +1,10 @@
 // Elements, slices and boxes that the data selects: how many there are is known only when the model runs.
 // Source: onnx.ai/onnx/operators, opset 9 to 28.
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
+#include "tilewright/frontend/onnx/graphs/string_graph.h"
 #include "tilewright/frontend/onnx/import/convert.h"
 #include "tilewright/support/count_text.h"
 
@@ -44,7 +46,8 @@ void compress(Importer& importer, const Node& node) {
 }
 
 void unique(Importer& importer, const Node& node) {
-  const Expr x = importer.value(node, 0);
+  Expr x = importer.value(node, 0), strings;
+  if (node.reads_strings(0)) std::tie(x, strings) = strings_in_order(importer, x);
   relax::Shape shape = shape_of(node, x);
   ir::AttrMap attrs{{"sorted", attr(int_attr(node, "sorted", 1) != 0)},
                     {"return_index", attr(true)},
@@ -67,7 +70,9 @@ void unique(Importer& importer, const Node& node) {
         std::move(extents));
   };
   const Expr values = field(0, shape);
-  importer.define(node.outputs[0], values);
+  importer.define(
+      node.outputs[0],
+      strings ? importer.bind(node, "relax.take", {strings, values}, {{"axis", attr(int64_t{0})}}) : values);
   const ir::PrimExpr count = shape_of(node, values)[axis];
   for (size_t n = 1; n < node.outputs.size(); ++n) {
     if (!node.outputs[n].empty()) importer.define(node.outputs[n], field(n, {n == 2 ? searched : count}));

@@ -37,7 +37,8 @@ void construct(Importer& importer, const Node& node) {
 }
 
 void empty(Importer& importer, const Node& node) {
-  dtype_of(int_attr(node, "dtype", 1), "attribute \"dtype\"");  // raises if there is none
+  if (!node.makes_strings(0))
+    dtype_of(int_attr(node, "dtype", 1), "attribute \"dtype\"");  // raises if there is none
   define_tuple(importer, node, {});
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "tilewright/frontend/onnx/import/strings.h"
 #include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {
@@ -23,6 +24,8 @@ Expr constant_as(const std::vector<U>& values, const std::vector<int64_t>& shape
   if (dtype == kFloat64) return constant<double>(values, shape, dtype);
   if (dtype == kInt32) return constant<int32_t>(values, shape, dtype);
   if (dtype == kInt64) return constant<int64_t>(values, shape, dtype);
+  if (dtype == DataType::int_(16)) return constant<int16_t>(values, shape, dtype);
+  if (dtype == DataType::int_(8)) return constant<int8_t>(values, shape, dtype);
   throw InternalError("constant of {}", dtype.str());
 }
 
@@ -46,6 +49,11 @@ std::vector<double> floats_attr(const Node& node, std::string_view name) {
   return attribute ? attribute->numbers : std::vector<double>{};
 }
 
+void require_number(DataType dtype, std::string_view what) {
+  if (dtype != kFloat32 && dtype != kFloat64 && dtype != kInt32 && dtype != kInt64)
+    throw Unsupported("{} has dtype {}, supported are float32, float64, int32 and int64", what, dtype.str());
+}
+
 std::vector<double> doubles_of(const runtime::Tensor& data, std::string_view what) {
   const runtime::Tensor own = data.compact();
   if (own.dtype() == kFloat32) return as_doubles<float>(own);
@@ -53,6 +61,8 @@ std::vector<double> doubles_of(const runtime::Tensor& data, std::string_view wha
   if (own.dtype() == DataType::uint(8)) return as_doubles<uint8_t>(own);
   if (own.dtype() == kInt32) return as_doubles<int32_t>(own);
   if (own.dtype() == kInt64) return as_doubles<int64_t>(own);
+  if (own.dtype() == DataType::int_(16)) return as_doubles<int16_t>(own);
+  if (own.dtype() == DataType::int_(8)) return as_doubles<int8_t>(own);
   throw Unsupported("{} has dtype {}", what, own.dtype().str());
 }
 
@@ -157,13 +167,8 @@ int64_t num_labels(const Node& node, LabelNames names) {
 }
 
 void define_labels(Importer& importer, const Node& node, LabelNames names, const Expr& index) {
-  const std::vector<int64_t> labels = ints_attr(node, names.integers, {});
-  if (labels.empty()) {
-    if (importer.is_used(node.outputs[0]))
-      throw Unsupported("output 0 (\"{}\") is used, whose labels are strings", node.outputs[0])
-          .help("export the model with numbers as labels, or read the scores only");
-    return;
-  }
+  const std::vector<int64_t> labels = node.makes_strings(0) ? string_ids_attr(importer, node, names.texts)
+                                                            : ints_attr(node, names.integers, {});
   importer.emit(node, "relax.take",
                 {constant_of(labels, {static_cast<int64_t>(labels.size())}, kInt64), index},
                 {{"axis", attr(int64_t{0})}});

@@ -6,13 +6,15 @@ namespace tilewright::frontend::onnx {
 
 inline constexpr AttributeRule kPostTransform = {"post_transform", Attribute::kString};
 
-/// `values` as a constant of `dtype`, float32, float64, int32 or int64.
+/// `values` as a constant of `dtype`, float32, float64 or int8 to int64.
 Expr constant_of(const std::vector<double>& values, const std::vector<int64_t>& shape, DataType dtype);
 Expr constant_of(const std::vector<int64_t>& values, const std::vector<int64_t>& shape, DataType dtype);
 /// An attribute with floats; none if it is left out.
 std::vector<double> floats_attr(const Node& node, std::string_view name);
 /// The same, of an attribute with floats or of one with a tensor of floats, `name` + "_as_tensor".
 std::vector<double> floats_or_tensor_attr(const Node& node, std::string_view name);
+/// Raises Unsupported for dtypes that ai.onnx.ml does not compute with; `what` has such a dtype.
+void require_number(DataType dtype, std::string_view what);
 /// The numbers of a constant of floats or integers.
 std::vector<double> doubles_of(const runtime::Tensor& data, std::string_view what);
 
@@ -28,8 +30,7 @@ struct LabelNames {
 };
 /// The number of labels; raises UserError unless there are two or more.
 int64_t num_labels(const Node& node, LabelNames names);
-/// Defines output 0, the labels of the classes `index`, int64 [n].  Raises Unsupported if labels are strings and
-/// something reads them.
+/// Defines output 0, the labels of the classes `index`, int64 [n].
 void define_labels(Importer& importer, const Node& node, LabelNames names, const Expr& index);
 /// The class with the largest score of each row, int64 [n].
 Expr best_class(Importer& importer, const Node& node, const Expr& scores);

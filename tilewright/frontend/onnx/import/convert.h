@@ -26,6 +26,7 @@ using relax::Expr;
 inline constexpr DataType kFloat64 = DataType::float_(64);
 
 struct Contents;
+class StringTable;
 
 /// The state of an import.  Values that depend only on constants are computed at once.  Small tensors that
 /// depend on symbolic dimensions are kept as expressions (known.h), so that the result of a Reshape is known
@@ -35,7 +36,9 @@ class Importer {
   relax::BlockBuilder builder;
   int64_t opset = 1;  // of ai.onnx, where the node that is being converted stands
   const CustomConverters* custom = nullptr;
-  arith::Analyzer facts;  // facts about symbolic dimensions
+  arith::Analyzer facts;                 // facts about symbolic dimensions
+  const StringTable* strings = nullptr;  // of the model; null if no value holds strings
+  Expr string_pool;                      // that functions of strings read and fill (import/strings.h)
 
   Importer(const Graph& graph, Choices& choices);
 
@@ -70,7 +73,9 @@ class Importer {
   // ---- results
   /// Converts `node`; requirements of its calls mention its name.
   void convert(const Node& node);
-  /// Computes or converts each of `nodes`; errors begin with the node's name.
+  /// Computes or converts `node`.  Raises UserError if it takes no strings and gets some.
+  void add(const Node& node);
+  /// The same for each of `nodes`; errors begin with the node's name.
   void convert_all(const std::vector<Node>& nodes);
   void define(const std::string& name, Expr value);
   void define_known(const std::string& name, Known known);

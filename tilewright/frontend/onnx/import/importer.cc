@@ -70,10 +70,18 @@ void Importer::convert(const Node& node) {
   require_known_shapes(node);
 }
 
+void Importer::add(const Node& node) {
+  if (!node.misuse.empty())
+    throw UserError("{}", node.misuse).help("Cast, LabelEncoder and TfIdfVectorizer make numbers of strings");
+  const bool casts_strings =
+      node.op_type.starts_with("Cast") && (node.reads_strings(0) || node.makes_strings(0));
+  if (casts_strings || !compute_known(*this, node)) convert(node);
+}
+
 void Importer::convert_all(const std::vector<Node>& nodes) {
   for (const Node& node : nodes) {
     try {
-      if (!compute_known(*this, node)) convert(node);
+      add(node);
     } catch (Error& error) {
       error.add_prefix(node.shown());
       throw;

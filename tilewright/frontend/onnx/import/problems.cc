@@ -73,12 +73,12 @@ void Problems::add(const std::string& op, const std::string& name, const std::st
 void Problems::note(const Node& node, const Importer& importer, Fate fate, const std::string& reason) {
   NodeReport report{node.op(), node.any_name(), fate, {}, reason};
   if (fate == Fate::kMissing) report.reason = kMissingOperator;
-  for (const std::vector<std::string>* names : {&node.inputs, &node.outputs}) {
-    for (const std::string& name : *names) {
-      const DataType dtype = importer.value_dtype(name);
-      if (!dtype.is_void()) report.dtypes.insert(dtype.str());
-    }
-  }
+  const auto add = [&](const std::string& name, bool is_string) {
+    const DataType dtype = importer.value_dtype(name);
+    if (!dtype.is_void()) report.dtypes.insert(is_string ? "string" : dtype.str());
+  };
+  for (size_t n = 0; n < node.inputs.size(); ++n) add(node.inputs[n], node.reads_strings(n));
+  for (size_t n = 0; n < node.outputs.size(); ++n) add(node.outputs[n], node.makes_strings(n));
   nodes_.push_back(std::move(report));
   note_subgraphs(node, fate);
 }

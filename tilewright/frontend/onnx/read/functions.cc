@@ -73,6 +73,7 @@ class Expansion {
     Graph result;
     result.name = graph.name;
     for (const auto& [name, data] : graph.initializers) result.initializers[actual(name, scope)] = data;
+    for (const auto& [name, texts] : graph.texts) result.texts[actual(name, scope)] = texts;
     result.inputs = graph.inputs;
     result.outputs = graph.outputs;
     for (ValueInfo& input : result.inputs) input.name = actual(input.name, scope);

@@ -107,7 +107,8 @@ Attribute read_attribute(const wire::Attribute& proto, const std::string& folder
       break;
     case wire::Attribute::kTensor:
       result.kind = Attribute::kTensor;
-      result.tensor = read_tensor(proto.t, folder, result.name);
+      result.tensor = read_tensor(proto.t, folder, result.name, &result.texts);
+      result.has_text_tensor = is_text(proto.t);
       break;
     case wire::Attribute::kGraph:
       if (!proto.g) throw UserError("attribute \"{}\" is a graph, but holds none", result.name);
@@ -159,8 +160,12 @@ ValueInfo read_type(const std::string& name, const wire::Type& proto) {
   }
   if (!proto.tensor_type) return info;
   const wire::TensorType& type = *proto.tensor_type;
+  info.is_string = type.elem_type == wire::Tensor::kString;
   try {
-    if (type.elem_type != 0) info.dtype = dtype_of(type.elem_type, fmt::format("value \"{}\"", info.name));
+    if (info.is_string)
+      info.dtype = kInt64;
+    else if (type.elem_type != 0)
+      info.dtype = dtype_of(type.elem_type, fmt::format("value \"{}\"", info.name));
   } catch (const Unsupported& problem) {
     info.dtype_problem = problem.text();
   }
@@ -259,7 +264,9 @@ Graph read_graph(const wire::Graph& proto, const std::string& folder, const Visi
     throw Unsupported("the graph has sparse initializers").help("export them as dense tensors");
   for (const wire::Tensor& tensor : proto.initializer) {
     const std::string name(tensor.name);
-    graph.initializers[name] = read_tensor(tensor, folder, name);
+    std::vector<std::string> texts;
+    graph.initializers[name] = read_tensor(tensor, folder, name, &texts);
+    if (is_text(tensor)) graph.texts[name] = std::move(texts);
     known.insert(name);
   }
   for (const wire::ValueInfo& input : proto.input) {

@@ -25,7 +25,8 @@ struct Attribute {
   std::vector<double> numbers;
   std::vector<int64_t> integers;
   std::vector<std::string> texts;
-  runtime::Tensor tensor;
+  runtime::Tensor tensor;  // of strings: their ids, which import/strings.h gives; `texts` has the strings
+  bool has_text_tensor = false;  // `tensor` is one of strings
   std::shared_ptr<const Graph> graph;
 };
 
@@ -35,10 +36,15 @@ struct Node {
   std::vector<Attribute> attributes;
   int64_t opset = 0;          // the version of its domain's operators; 0: that of the nodes around it
   std::string overload = {};  // of the function that it calls
+  // Of inputs and outputs: whether they hold strings, and why they may not (import/strings.h).
+  std::vector<bool> string_inputs = {}, string_outputs = {};
+  std::string misuse = {};
 
   const Attribute* find(std::string_view attribute) const;
   /// "Conv"; with the domain if it is not ONNX's own: "com.microsoft::MatMulNBits".
   std::string op() const;
+  bool reads_strings(size_t input) const { return input < string_inputs.size() && string_inputs[input]; }
+  bool makes_strings(size_t output) const { return output < string_outputs.size() && string_outputs[output]; }
   /// The node's name; without one, that of its first output; "?" without either.
   std::string any_name() const;
   /// The node's name in messages: "Conv node \"conv1\"" or, without a name, "Conv node that makes \"y\"".
@@ -62,6 +68,7 @@ struct ValueInfo {
   Form form = kTensor;
   std::shared_ptr<const ValueInfo> element;
   DataType dtype = DataType::void_();
+  bool is_string = false;     // dtype is int64, that of ids
   std::string dtype_problem;  // why there is no dtype, if the file declares one
   bool has_shape = false;
   std::vector<Dim> shape;
@@ -71,6 +78,7 @@ struct Graph {
   std::string name;
   std::vector<Node> nodes;  // each after the nodes it needs
   std::map<std::string, runtime::Tensor> initializers;
+  std::map<std::string, std::vector<std::string>> texts;  // of initializers that are strings
   // inputs: without initializers; in the main graph, their symbolic dimensions have names
   std::vector<ValueInfo> inputs, outputs;
 };
@@ -83,6 +91,7 @@ struct Model {
   std::string producer;
   std::map<std::string, int64_t> opsets;  // version by domain; "" is ai.onnx
   Graph graph;
+  bool holds_strings = false;  // a value does, as import/strings.h has found
 };
 
 /// The model in the file `path`, with tensors from other files beside it.  Raises UserError if the file

@@ -9,6 +9,7 @@
 #include "tilewright/frontend/onnx/read/model.h"
 #include "tilewright/frontend/onnx/read/wire.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/utf8.h"
 
 namespace tilewright::frontend::onnx {
 
@@ -117,9 +118,31 @@ std::string external_data(const wire::Tensor& proto, const std::string& folder, 
   return bytes;
 }
 
+runtime::Tensor read_texts(const wire::Tensor& proto, const std::string& name,
+                           std::vector<std::string>* texts) {
+  const runtime::Shape shape(proto.dims.begin(), proto.dims.end());
+  const int64_t num_bytes = runtime::checked_num_bytes(shape, kInt64, fmt::format("tensor \"{}\"", name));
+  const int64_t expected = num_bytes / kInt64.num_bytes();
+  if (static_cast<int64_t>(proto.string_data.size()) != expected)
+    throw UserError("tensor \"{}\" has shape {}, which is {} strings, but {} are given", name,
+                    runtime::shape_str(shape), expected, proto.string_data.size())
+        .help("the file is damaged; export or download the model again");
+  texts->assign(proto.string_data.begin(), proto.string_data.end());
+  for (const std::string& text : *texts) {
+    if (const size_t at = utf8_fault(text); at != std::string::npos)
+      throw UserError("tensor \"{}\" has a string that is not UTF-8, from byte {} on", name, at)
+          .help("strings of ONNX are UTF-8; encode it so where the model is exported");
+  }
+  return runtime::Tensor::zeros(shape, kInt64);
+}
+
 }  // namespace
 
-runtime::Tensor read_tensor(const wire::Tensor& proto, const std::string& folder, const std::string& name) {
+bool is_text(const wire::Tensor& proto) { return proto.data_type == wire::Tensor::kString; }
+
+runtime::Tensor read_tensor(const wire::Tensor& proto, const std::string& folder, const std::string& name,
+                            std::vector<std::string>* texts) {
+  if (is_text(proto)) return read_texts(proto, name, texts);
   const DataType dtype = dtype_of(proto.data_type, fmt::format("tensor \"{}\"", name));
   const runtime::Shape shape(proto.dims.begin(), proto.dims.end());
   const int64_t expected = runtime::checked_num_bytes(shape, dtype, fmt::format("tensor \"{}\"", name));

@@ -67,14 +67,16 @@ struct Tensor {
   std::vector<float> float_data;
   std::vector<double> double_data;
   std::vector<int64_t> int32_data, int64_data, uint64_data;
+  std::vector<std::string_view> string_data;
   std::vector<Entry> external_data;
   int64_t data_location = kInside;
   static constexpr auto fields() {
-    return std::tuple{
-        Field{1, &Tensor::dims},           Field{2, &Tensor::data_type},     Field{4, &Tensor::float_data},
-        Field{5, &Tensor::int32_data},     Field{7, &Tensor::int64_data},    Field{8, &Tensor::name},
-        Field{9, &Tensor::raw_data},       Field{10, &Tensor::double_data},  Field{11, &Tensor::uint64_data},
-        Field{13, &Tensor::external_data}, Field{14, &Tensor::data_location}};
+    return std::tuple{Field{1, &Tensor::dims},           Field{2, &Tensor::data_type},
+                      Field{4, &Tensor::float_data},     Field{5, &Tensor::int32_data},
+                      Field{6, &Tensor::string_data},    Field{7, &Tensor::int64_data},
+                      Field{8, &Tensor::name},           Field{9, &Tensor::raw_data},
+                      Field{10, &Tensor::double_data},   Field{11, &Tensor::uint64_data},
+                      Field{13, &Tensor::external_data}, Field{14, &Tensor::data_location}};
   }
 };
 
