@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
+from tilewright.script import parse
 
 
 @pytest.fixture
@@ -208,3 +209,18 @@ def test_jax_takes_tensors(dtype):
 def test_a_dtype_that_numpy_lacks_prints_without_elements(monkeypatch):
     monkeypatch.setitem(sys.modules, "ml_dtypes", None)
     assert repr(tw.empty((2,), "bfloat16")) == "Tensor(shape=(2,), dtype=bfloat16, device=cpu:0)"
+
+
+@pytest.mark.parametrize("dtype", ["int4", "uint4", "float4_e2m1fn", "float8_e4m3fnuz", "float8_e8m0fnu"])
+def test_small_elements_are_printed(dtype, capfd):
+    """Found: of elements that share bytes the bytes were printed, and those after them."""
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    numbers = np.array([1, 2, 4, 1, 2], "float32") * (-1 if dtype in ("int4", "float4_e2m1fn") else 1)
+    program = parse(f"""
+@R.function(pure=False)
+def main(x: R.Tensor((5,), "{dtype}")):
+    y = R.print(x, format="{{}}")
+    return x
+""")
+    tw.VirtualMachine(tw.compile(program))["main"](numbers.astype(getattr(ml_dtypes, dtype)))
+    assert capfd.readouterr().out == str([int(number) for number in numbers]) + "\n"

@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import onnx
 import pytest
-from onnx_testing import run_node
+from onnx_testing import parsed, run_model, run_node
 
 import tilewright
 
@@ -119,3 +119,21 @@ def test_powers_of_two_as_other_numbers():
     with np.errstate(over="ignore"):
         right = x.astype("float32").astype("float16")
     np.testing.assert_array_equal(found, right)
+
+
+@pytest.mark.parametrize("shape", [(1,), (5, 7), (127,), (0, 3)])
+@pytest.mark.parametrize("kind", [*SMALL, "float8_e8m0fnu"])
+def test_there_and_back_with_open_extents(kind, shape):
+    """One kernel computes both casts: the numbers between are rounded still."""
+    known = np.dtype(getattr(ml_dtypes, kind))
+    x = np.random.default_rng(0).uniform(0.3, 5, shape).astype("float32")
+    to = onnx.TensorProto.DataType.Name(onnx.helper.np_dtype_to_tensor_dtype(known))
+    dims = ", ".join("nmk"[: len(shape)])
+    model = parsed(f"""
+g (float[{dims}] x) => (float[{dims}] y) {{
+  small = Cast<to = {onnx.TensorProto.DataType.Value(to)}, round_mode = "nearest">(x)
+  wide = Cast<to = 1>(small)
+  y = Add(wide, x)
+}}""", opset=25)  # fmt: skip
+    (found,) = run_model(model, [x])
+    np.testing.assert_array_equal(found, x.astype(known).astype("float32") + x)

@@ -89,7 +89,7 @@ def test_results_that_only_training_gives():
         "help: set the attribute training_mode, or is_test of early opsets, as in training"
     )
     assert refusal_of("BatchNormalization", [np.float32(1), SCALE, BIAS, MEAN, VARIANCE]) == (
-        'error: BatchNormalization node "n": input 0 has no dimensions, expected a batch of tensors'
+        'error: BatchNormalization node "n": input 0 is a number, expected a batch of tensors'
     )
 
 

@@ -76,7 +76,7 @@ void batch_norm(Importer& importer, const Node& node) {
   if (!trains) require_one_output(importer, node);
   const relax::Shape shape = shape_of(node, importer.value(node, 0)),
                      own = shape_of(node, importer.value(node, 3));
-  if (shape.empty()) throw UserError("input 0 has no dimensions, expected a batch of tensors");
+  if (shape.empty()) throw UserError("input 0 is a number, expected a batch of tensors");
   const ir::PrimExpr count = relax::num_elements({shape.begin() + 1, shape.end()});
   const double momentum = float_attr(node, "momentum", 0.9F), epsilon = float_attr(node, "epsilon", 1e-5);
   std::vector<Expr> args;
