@@ -256,7 +256,7 @@ computed when the model is imported
 need values that only a run knows
   ReduceSum (total): input "k" is known only at run time
 missing operators
-  RegexFullMatch (a, b, c, d, ... 6 nodes): the operator cannot be imported
+  NotThere (a, b, c, d, ... 6 nodes): the operator cannot be imported
   com.mine::Fast (fast): the operator cannot be imported
 cannot be imported as they are
   Relu (wrong): 2 inputs, expected 1
@@ -271,7 +271,7 @@ def mixed(save_model):
     """A model with nodes of every fate."""
     from onnx import TensorProto, helper
 
-    nodes = [helper.make_node("RegexFullMatch", ["x"], [name]) for name in "abcdef"]
+    nodes = [helper.make_node("NotThere", ["x"], [name]) for name in "abcdef"]
     nodes += [
         helper.make_node("Constant", [], ["one"], value_ints=[1]),
         helper.make_node("Fast", ["x"], ["g"], name="fast", domain="com.mine"),
@@ -300,7 +300,7 @@ def test_coverage_as_json(command, mixed):
     found = json.loads(command("inspect", mixed, "--coverage", "--json").out)
     assert (found["nodes"], found["importable"], found["other_reasons"]) == (15, 4, [])
     states = {row["operator"]: row["state"] for row in found["operators"]}
-    assert states["RegexFullMatch"] == "missing" and states["Shape"] == "computed"
+    assert states["NotThere"] == "missing" and states["Shape"] == "computed"
     assert found["operators"][0] == {
         "operator": "Relu",
         "state": "native",

@@ -130,3 +130,12 @@ def test_c_interface_takes_and_gives_pairs(command, tmp_path, model):
         'error: main: argument "x" is strings, which are two tensors\n'
         "help: pass the bytes (uint8), then the number of bytes up to the end of each string (int64)"
     )
+
+
+def test_no_random_strings(command, model):
+    done = command("run", model, "--random", "0", "-q")
+    assert (done.code, done.out, done.err) == (
+        2,
+        "",
+        'unsupported: input "x" is string[n, 3]: there are no random strings\nhelp: give the inputs with --input\n',
+    )

@@ -149,6 +149,26 @@ TEST(File, IsReadWholeOrNotAtAll) {
   EXPECT_EQ(read_bytes(testing::TempDir()), std::nullopt);
 }
 
+TEST(Utf8, CharactersOfEveryLengthComeBack) {
+  for (const uint32_t code :
+       {0x0u, 0x7fu, 0x80u, 0x7ffu, 0x800u, 0xd7ffu, 0xe000u, 0xffffu, 0x10000u, 0x10ffffu}) {
+    std::string text;
+    append_character(text, code);
+    text += "z";
+    const Character character = first_character(text);
+    EXPECT_EQ(character.code, code);
+    EXPECT_EQ(character.length + 1, text.size());
+  }
+  EXPECT_EQ(first_character("\x80").length, 0u);
+}
+
+TEST(Utf8, TheFirstByteOfNoCharacter) {
+  EXPECT_EQ(utf8_fault(""), std::string_view::npos);
+  EXPECT_EQ(utf8_fault("a\xC3\xA9z"), std::string_view::npos);
+  EXPECT_EQ(utf8_fault("a\xC3\xA9\xFFz"), 3u);
+  EXPECT_EQ(utf8_fault("ab\xE2\x82"), 2u);  // cut short
+}
+
 TEST(Printable, WholeTextsAreCheckedForUtf8) {
   EXPECT_TRUE(is_utf8(""));
   EXPECT_TRUE(is_utf8("abc\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"));

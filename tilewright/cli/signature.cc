@@ -199,6 +199,9 @@ std::vector<Value> random_inputs(const BytecodeFunction& function, uint64_t seed
   std::set<std::string> symbols;
   std::vector<Value> values;
   for (const Description& parameter : function.parameters) {
+    if (parameter.type.starts_with("string"))
+      throw Unsupported("input \"{}\" is {}: there are no random strings", parameter.name, parameter.type)
+          .help("give the inputs with --input");
     const TensorType type = parse_tensor_type(parameter.type, parameter.name);
     if (!type.has_shape || type.dtype.is_void())
       throw Unsupported("input \"{}\" is {}, of unknown shape or dtype", parameter.name, parameter.type)

@@ -1,5 +1,7 @@
 // Results whose shape depends on the elements: unique, nonzero, slices with bounds from tensors.
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <numeric>
 #include <vector>
 
@@ -73,18 +75,31 @@ std::vector<int64_t> ascending(const T* data, const Lines& lines) {
   return order;
 }
 
+/// Slices in ascending order, and whether each differs from the one before it.
+struct Order {
+  std::vector<int64_t> slices;
+  std::vector<uint8_t> is_new;
+};
+
 template <class T>
-Groups group(const T* data, const Lines& lines, bool sorted) {
-  const std::vector<int64_t> order = ascending(data, lines);
+Order ordered(const T* data, const Lines& lines) {
+  Order order{ascending(data, lines), {}};
+  order.is_new.resize(order.slices.size());
+  for (size_t n = 0; n < order.slices.size(); ++n)
+    order.is_new[n] = n == 0 || compare(data, lines, order.slices[n - 1], order.slices[n]) != 0;
+  return order;
+}
+
+Groups group(const Order& order, bool sorted) {
   Groups groups;
-  groups.inverse.resize(order.size());
-  for (size_t n = 0; n < order.size(); ++n) {
-    if (n == 0 || compare(data, lines, order[n - 1], order[n]) != 0) {
-      groups.first.push_back(order[n]);
+  groups.inverse.resize(order.slices.size());
+  for (size_t n = 0; n < order.slices.size(); ++n) {
+    if (order.is_new[n]) {
+      groups.first.push_back(order.slices[n]);
       groups.counts.push_back(0);
     }
     ++groups.counts.back();
-    groups.inverse[static_cast<size_t>(order[n])] = static_cast<int64_t>(groups.first.size()) - 1;
+    groups.inverse[static_cast<size_t>(order.slices[n])] = static_cast<int64_t>(groups.first.size()) - 1;
   }
   if (sorted) return groups;
   std::vector<size_t> by_place(groups.first.size());  // in order of first appearance
@@ -107,6 +122,23 @@ Tensor int64_vector(const std::vector<int64_t>& values) {
   return Tensor::copy_of(values.data(), values.size() * sizeof(int64_t), shape, DataType::int_(64));
 }
 
+// The slices `chosen` of x.
+Tensor slices_of(const Tensor& x, const Lines& lines, int64_t axis, const std::vector<int64_t>& chosen) {
+  Shape shape(x.shape().begin(), x.shape().end());
+  shape[static_cast<size_t>(axis)] = static_cast<int64_t>(chosen.size());
+  const Tensor result = Tensor::empty(shape, x.dtype());
+  const int64_t num_bytes = lines.inner * x.dtype().num_bytes();
+  auto* target = result.data_as<std::byte>();
+  for (int64_t outer = 0; outer < lines.outer && num_bytes > 0; ++outer) {
+    for (int64_t slice : chosen) {
+      std::memcpy(target, x.data_as<std::byte>() + (outer * lines.extent + slice) * num_bytes,
+                  static_cast<size_t>(num_bytes));
+      target += num_bytes;
+    }
+  }
+  return result;
+}
+
 // x, sorted, return_index, return_inverse, return_counts, axis (none: unique elements)
 Value unique(Args args) {
   Tensor x = input(args, 0, "unique");
@@ -116,23 +148,13 @@ Value unique(Args args) {
     throw UserError("unique: axis {} is outside of a tensor with {}", given,
                     count_text(x.ndim(), "dimension"));
   const Lines lines(x.shape(), axis);
-  std::vector<Value> results;
-  with_number_type(x.dtype(), "unique", [&]<class T>(T) {
-    const T* data = x.data_as<T>();
-    const Groups groups = group(data, lines, args[1].as_bool());
-    Shape shape(x.shape().begin(), x.shape().end());
-    shape[static_cast<size_t>(axis)] = static_cast<int64_t>(groups.first.size());
-    const Tensor values = Tensor::empty(shape, x.dtype());
-    T* target = values.data_as<T>();
-    for (int64_t outer = 0; outer < lines.outer; ++outer) {
-      for (int64_t slice : groups.first)
-        target = std::copy_n(data + (outer * lines.extent + slice) * lines.inner, lines.inner, target);
-    }
-    results.push_back(values);
-    if (args[2].as_bool()) results.push_back(int64_vector(groups.first));
-    if (args[3].as_bool()) results.push_back(int64_vector(groups.inverse));
-    if (args[4].as_bool()) results.push_back(int64_vector(groups.counts));
-  });
+  Order order;
+  with_number_type(x.dtype(), "unique", [&]<class T>(T) { order = ordered(x.data_as<T>(), lines); });
+  const Groups groups = group(order, args[1].as_bool());
+  std::vector<Value> results{slices_of(x, lines, axis, groups.first)};
+  if (args[2].as_bool()) results.push_back(int64_vector(groups.first));
+  if (args[3].as_bool()) results.push_back(int64_vector(groups.inverse));
+  if (args[4].as_bool()) results.push_back(int64_vector(groups.counts));
   return results.size() == 1 ? results[0] : Value::tuple(std::move(results));
 }
 
