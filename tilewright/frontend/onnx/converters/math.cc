@@ -52,13 +52,22 @@ Expr whole_exponents(Importer& importer, const Node& node) {
                                                        constant->data.shape(), kInt64));
 }
 
-// The exponent as a scalar, if it is a constant of one element: kernels compute small powers by products.
-Expr scalar_exponent(Importer& importer, const Expr& base, const Expr& exponent) {
-  const auto* constant = exponent.as<relax::ConstantNode>();
-  if (!constant || constant->data.num_elements() != 1 || constant->data.ndim() == 0) return exponent;
+// The base to the 2 or 3 by products; null if the exponent is another one, or no constant of one element.
+Expr small_power(Importer& importer, const Node& node, const Expr& base) {
+  const auto* constant = importer.value(node, 1).as<relax::ConstantNode>();
   const relax::Shape* shape = relax::known_shape(base);
-  if (!shape || static_cast<size_t>(constant->data.ndim()) > shape->size()) return exponent;
-  return relax::make_constant(constant->data.reshape(runtime::Shape{}));
+  if (!constant || constant->data.num_elements() != 1 || !shape ||
+      static_cast<size_t>(constant->data.ndim()) > shape->size())
+    return nullptr;
+  const ir::PrimExpr literal = literals(importer, node, 1).at(0);
+  const auto* real = literal.as<ir::FloatImmNode>();
+  const auto* whole = literal.as<ir::IntImmNode>();
+  const double exponent = real ? real->value : whole ? static_cast<double>(whole->value) : 0;
+  // small floats would be rounded twice
+  const bool is_cube = exponent == 3 && relax::dtype_of(base).bits >= 32;
+  if (exponent != 2 && !is_cube) return nullptr;
+  const Expr square = importer.bind(node, "relax.multiply", {base, base});
+  return is_cube ? importer.bind(node, "relax.multiply", {square, base}) : square;
 }
 
 // The result has the dtype of the base.  Integers to integer powers are exact.
@@ -69,7 +78,8 @@ void power(Importer& importer, const Node& node) {
   if (dtype.is_integral() && relax::dtype_of(exponent).is_float()) {
     if (const Expr whole = whole_exponents(importer, node)) exponent = whole;
   }
-  exponent = scalar_exponent(importer, base, exponent);
+  if (const Expr product = small_power(importer, node, base))
+    return importer.define(node.outputs.at(0), product);
   if (relax::dtype_of(exponent) == dtype) return importer.emit(node, "relax.power", {base, exponent});
   const DataType wide = !dtype.is_float() && relax::dtype_of(exponent).is_float() ? kFloat64
                         : dtype.is_float()                                        ? dtype
