@@ -198,11 +198,14 @@ def test_labels_that_are_strings():
     ("change", "text"),
     [
         ({"nodes_values": [0.5]}, 'attribute "nodes_values" has 1 values for 3 nodes of trees'),
-        ({"nodes_modes": ["BRANCH", "LEAF", "LEAF"]}, 'attribute "nodes_modes" has "BRANCH"'),
+        (
+            {"nodes_modes": ["BRANCH_GE", "LEAF", "LEAF"]},
+            'attribute "nodes_modes" has "BRANCH_GE"\nhelp: did you mean BRANCH_GT, BRANCH_GTE or BRANCH_EQ?',
+        ),
         ({"nodes_nodeids": [0, 1, 1]}, "tree 0 has two nodes 1"),
         ({"nodes_truenodeids": [7, 0, 0]}, "tree 0 has no node 7"),
         ({"nodes_truenodeids": [0, 0, 0]}, "tree node 0 is reached in two ways"),
-        ({"nodes_featureids": [-1, 0, 0]}, "a tree node compares column -1"),
+        ({"nodes_featureids": [-1, 0, 0]}, "a tree node compares column -1, expected at least 0"),
         ({"nodes_featureids": [2, 0, 0]}, "trees compare column 2, but the input has 2"),
         ({"target_ids": [0, 1]}, "a leaf has a weight for target 1 of 1"),
         ({"base_values": [1.0, 2.0]}, 'attribute "base_values" has 2 values, expected 1'),
@@ -291,7 +294,7 @@ def test_results_have_the_dtype_of_the_input(dtype):
     [
         ({"nodes_truenodeids": [1, 9, 1]}, "leaf 9 is used, but there are 4"),
         ({"tree_roots": [3]}, "tree node 3 is used, but there are 3"),
-        ({"nodes_modes": tensor([0, 6, 9], TensorProto.UINT8)}, 'attribute "nodes_modes" has 9'),
+        ({"nodes_modes": tensor([0, 6, 9], TensorProto.UINT8)}, 'attribute "nodes_modes" has 9, expected 0 to 6'),
         ({"membership_values": tensor([1.0])},
          'attribute "membership_values" has too few sets, each ends with NaN'),
     ],

@@ -10,6 +10,7 @@
 
 #include "tilewright/frontend/onnx/graphs/ml.h"
 #include "tilewright/frontend/onnx/graphs/trees.h"
+#include "tilewright/support/near.h"
 
 namespace tilewright::frontend::onnx {
 namespace {
@@ -31,11 +32,13 @@ std::vector<int64_t> ints_of(const Node& node, std::string_view name, size_t cou
 }
 
 TreeMode mode_of(const std::string& name) {
-  static constexpr std::array<std::string_view, 6> kNames = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
-                                                             "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
+  static constexpr std::array<std::string_view, 7> kNames = {
+      "BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "LEAF"};
   if (name == "LEAF") return TreeMode::kLeaf;
   const auto found = std::find(kNames.begin(), kNames.end(), name);
-  if (found == kNames.end()) throw UserError("attribute \"nodes_modes\" has \"{}\"", name);
+  if (found == kNames.end())
+    throw UserError("attribute \"nodes_modes\" has \"{}\"", name)
+        .help("{}", nearest_names_text(name, {kNames.begin(), kNames.end()}));
   return static_cast<TreeMode>(found - kNames.begin());
 }
 
@@ -240,7 +243,8 @@ TreeModel model_of_ensemble(const Node& node) {
   Members members(node);
   for (size_t n = 0; n < count; ++n) {
     TreeNode& added = model.nodes.emplace_back();
-    if (!(modes[n] >= 0 && modes[n] <= 6)) throw UserError("attribute \"nodes_modes\" has {}", modes[n]);
+    if (!(modes[n] >= 0 && modes[n] <= 6))
+      throw UserError("attribute \"nodes_modes\" has {}, expected 0 to 6", modes[n]);
     added.mode = static_cast<TreeMode>(static_cast<int>(modes[n]));
     added.feature = features[n];
     added.value = values[n];

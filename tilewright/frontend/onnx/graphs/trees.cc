@@ -195,7 +195,7 @@ void check(Importer& importer, const Node& node, const Expr& x, const TreeModel&
   int64_t most = -1;
   for (const TreeNode& each : model.nodes) {
     if (each.mode != TreeMode::kLeaf && each.feature < 0)
-      throw UserError("a tree node compares column {}", each.feature);
+      throw UserError("a tree node compares column {}, expected at least 0", each.feature);
     if (each.mode != TreeMode::kLeaf) most = std::max(most, each.feature);
     for (const auto& [target, weight] : each.weights) {
       if (target < 0 || target >= model.num_targets)
