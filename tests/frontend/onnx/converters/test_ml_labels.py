@@ -88,7 +88,13 @@ def test_tensors_of_label_encoders_that_are_refused():
         )
     bytes_ = numpy_helper.from_array(np.uint8([5, 6]))
     assert refusal_of(
-        "LabelEncoder", [x], domain=DOMAIN, opset=4, kind=tilewright.Unsupported, keys_tensor=bytes_, values_tensor=two
+        "LabelEncoder",
+        [x],
+        domain=DOMAIN,
+        opset=4,
+        kind=tilewright.Unsupported,
+        keys_tensor=bytes_,
+        values_tensor=two,
     ) == (
         'unsupported: LabelEncoder node "n": attribute "keys_tensor" has dtype uint8, supported are float32, float64, '
         "int32 and int64"
