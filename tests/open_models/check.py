@@ -13,8 +13,8 @@ from .generate import generate
 
 LEGAL_CALLS, ILLEGAL_CALLS = 2, 4
 #: operators that onnxruntime computes otherwise where an input is empty: it leaves empty parts of a Concat out and keeps
-#: negative axes of reductions
-EMPTY_IS_DIFFERENT = {"concat", "reduce"}
+#: negative axes of reductions; the states of a Scan of opset 8 without elements are no numbers of any kind
+EMPTY_IS_DIFFERENT = {"concat", "reduce", "scan_of_a_batch"}
 
 
 @dataclasses.dataclass

@@ -2,6 +2,7 @@
 
 import random
 
+from . import control_makers, layer_makers  # noqa: F401 (they add to MAKERS)
 from .makers import MAKERS
 from .model import Input, Model, floats
 

@@ -137,6 +137,13 @@ def test_short_time_of_open_length():
     assert "signal has n = 15 elements, fewer than frame_length, which is 16" in str(refused.value)
 
 
+def test_refuses_an_open_last_dimension():
+    text = refusal("DFT", [signal(2, 7, 2)], opset=20, shapes={0: [2, 7, "p"]})
+    assert (
+        "the input is [2, 7, p], whose last dimension is known only at run time: it says whether numbers are pairs"
+    ) in text
+
+
 def test_refusals():
     x = signal(2, 7, 2)
     for op, inputs, attrs, text in [

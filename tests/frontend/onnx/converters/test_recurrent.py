@@ -446,3 +446,13 @@ def test_output_sequence_of_early_opsets(kind):
         found.append([each.numpy() for each in main(*feeds)])
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse"])
+def test_refuses_lengths_outside(direction):
+    """Found by tests/open_models: a sequence may not be longer than the input."""
+    values = arrays("GRU", 5, 2, 3, 4, lengths=True)
+    main = tilewright.VirtualMachine(tilewright.compile(model_of("GRU", values, direction=direction)))["main"]
+    lengths = np.array([5, 6], "int32")
+    with pytest.raises(tilewright.UserError, match="sequence_lens: element 1 is 6, expected 0 to 5"):
+        main(values["x"], lengths, values["h0"])

@@ -80,6 +80,27 @@ def test_scanned_inputs_have_one_extent():
         main(X[0], x, x[:2].T.copy())
 
 
+def test_states_keep_their_shape():
+    """A state of one element would grow to seven by its sum with a slice: found by tests/open_models."""
+    text = (
+        SCAN.replace("[P]", "[n, 7]")
+        .replace("float[7] s", "float[1] s")
+        .replace("(float[7] y", "(float[1] y")
+    )
+    for name, value in {"D0": 0, "D1": 0, "AXIS": 0, "OUT": 0}.items():
+        text = text.replace(name, str(value))
+    refused(
+        text,
+        tilewright.UserError,
+        'Scan node that makes "y": the state "t" is [1] before an iteration and [7] after it',
+    )
+    main = main_of(parsed(text.replace("float[1]", "float[m]")))
+    x = np.ones((5, 7), "float32")
+    compare(as_arrays(main(X[0], x, x.T.copy()))[0], X[0] + 5, 1e-6)
+    with pytest.raises(tilewright.UserError, match='the state "t" is .* before an iteration and .* after it'):
+        main(X[0, :1].copy(), x, x.T.copy())
+
+
 # ---- opset 8: a batch of sequences
 
 BATCH = """

@@ -16,6 +16,11 @@ ir::PrimExpr one_number(const NodeMath& math, size_t input, std::string_view nam
 bool holds_pairs(const NodeMath& math, const Expr& x, std::string_view name) {
   const relax::Shape& shape = math.shape(x);
   const auto count = shape.empty() ? std::nullopt : constant_extent(shape.back());
+  if (!shape.empty() && !count)
+    throw Unsupported(
+        "{} is {}, whose last dimension is known only at run time: it says whether numbers are pairs", name,
+        relax::shape_text(shape))
+        .help("give the input of the model a last dimension of 1 or 2");
   if (!count || (*count != 1 && *count != 2))
     throw UserError("{} is {}, expected a last dimension of 1 or 2: real numbers, or pairs", name,
                     relax::shape_text(shape));

@@ -105,7 +105,10 @@ Layer::Layer(Importer& importer, const Node& node, CellKind kind)
                     relax::shape_text(relax::extents(expected)), hidden_, direction_);
   lengths_ = importer.value(node, 4);
   if (!lengths_) return;
-  lengths_ = reshaped(bound_as(importer, lengths_, kInt64), {batch_});
+  lengths_ = bind("relax.require_range",
+                  {reshaped(bound_as(importer, lengths_, kInt64), {batch_}),
+                   scalar_value(relax::extent_imm(0)), scalar_value(relax::as_extent(time_)),
+                   relax::StringValueNode::make(fmt::format("{}: sequence_lens", node.shown()))});
   column_ = reshaped(lengths_, {batch_, relax::extent_imm(1)});
 }
 

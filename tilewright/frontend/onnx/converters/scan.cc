@@ -55,6 +55,7 @@ std::vector<Expr> scan_sequence(const NodeMath& math, const std::vector<Expr>& s
     repetition.known_most = nullptr;
   else
     repetition.most = scalar_value(relax::as_extent(scanned.extent));
+  repetition.keeps_shapes = true;
   repetition.define_inputs = [&](const Expr& iteration, const Expr&) {
     for (size_t n = 0; n < scanned.values.size(); ++n) {
       Expr position = iteration;

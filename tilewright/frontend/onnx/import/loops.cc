@@ -68,13 +68,30 @@ class Loop {
     for (const ValueInfo& output : given_.body.outputs) {
       const Node as_input{"output", "", output.name, {output.name}, {}, {}};
       Expr value = importer_.value(as_input, 0);
-      if (fields.empty())
+      if (fields.empty()) {
         value = as_condition(value);
-      else
+      } else {
+        if (given_.keeps_shapes && results_.size() < carried_.size()) value = of_same_shape(value);
         results_.push_back(value);
+      }
       fields.push_back(value);
     }
     return relax::TupleNode::make(std::move(fields));
+  }
+
+  // The next form of a carried value, which has the shape that it had before.
+  Expr of_same_shape(const Expr& value) {
+    const Carried& carried = carried_[results_.size()];
+    const auto* now = carried.type.as<relax::TensorTypeNode>();
+    const ir::Type whole = relax::type_of(value);
+    const auto* next = whole.as<relax::TensorTypeNode>();
+    const relax::Shape *p = now ? relax::known_shape(now) : nullptr,
+                       *q = next ? relax::known_shape(next) : nullptr;
+    if (!p || !q || p->size() != q->size() || now->dtype != next->dtype) return value;
+    if (relax::equal_shapes(*p, *q) == relax::Answer::kYes) return value;
+    importer_.require(node_, relax::is_same_shape(*p, *q),
+                      "the state \"{}\" is {} before an iteration and {} after it", carried.name, *p, *q);
+    return importer_.builder.emit_match_cast(value, carried.type);
   }
 
   Expr as_condition(const Expr& value) {

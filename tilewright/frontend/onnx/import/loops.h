@@ -15,6 +15,8 @@ struct Repetition {
   std::vector<Expr> initial;  // of the carried values
   /// Defines the other inputs of the body from the number of the iteration and the condition.
   std::function<void(const Expr& iteration, const Expr& condition)> define_inputs;
+  /// True if carried values must keep their shapes, as those of Scan.
+  bool keeps_shapes = false;
   /// Defines its outputs where no nodes do; empty: its nodes are converted.
   std::function<void()> convert = {};
 };
