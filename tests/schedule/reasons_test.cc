@@ -218,7 +218,7 @@ TEST(Reasons, OfProductsWithoutTileRegisters) {
 TEST(Reasons, OfRowsThatAreNotReducedTogether) {
   EXPECT_EQ(rules_of(program_of("rows_of_others")),
             "S | tile_sum | a copy of A for its vectors pays from 4 uses on, and would have 1\n"
-            "S | reduce_rows | block B reads other rows of S than its own\n"
+            "S | reduce_rows\n"
             "B | vectorize\n");
 }
 
