@@ -308,12 +308,6 @@ READERS = {
         + "\nresult = (b, c)",
         2,
     ),
-    "behind bytes": (
-        "b = " + TO_BYTES.format("R.sum(R.exp(x), axis=[1], keepdims=True)")
-        + '\nc = R.dequantize(b, R.const(0.25, "float32"), R.const(7, "uint8"))\nresult = '
-        + TO_BYTES.format("R.add(c, a)"),
-        2,
-    ),
 }  # fmt: skip
 
 

@@ -114,7 +114,8 @@ bool reduces_rows(const BlockNode* block) {
   walk(
       block->body,
       [&](const BufferLoadNode* load) {
-        for (const PrimExpr& index : load->indices) is_plain &= is<VarNode>(index) || is<IntImmNode>(index);
+        for (const PrimExpr& index : load->indices)
+          is_plain &= is<tir::VarNode>(index) || is<IntImmNode>(index);
       },
       [&](const MulNode* product) { is_plain &= buffers_in(product->a) == buffers_in(product->b); });
   return is_plain;

@@ -60,7 +60,8 @@ class Rewriting {
     twins_.clear();
     names_.clear();
     follows_product_.clear();
-    for (const Binding& binding : block->bindings) {
+    for (const Binding& each : block->bindings) {
+      const Binding binding = names_.empty() ? each : substitute(each, names_);
       const auto* bound = binding.as<VarBindingNode>();
       const Expr value = bound ? visit(bound) : Expr();
       bindings_.push_back(value ? with(VarBinding(bound), [&](VarBindingNode& b) { b.value = value; })
@@ -92,8 +93,7 @@ class Rewriting {
     const std::optional<Quantized> parameters = parameters_of(call, dtype);
     if (!parameters || dtype_of(Expr(call)) != kFloat32) return nullptr;
     Quantized x = *parameters;
-    const auto other = names_.find(call->args[0].get());
-    x.values = other == names_.end() ? call->args[0] : other->second;
+    x.values = call->args[0];
     if (auto found = twins_.find(call->args[0].get()); found != twins_.end() && x.is_scalar()) {
       x.values = found->second;
       x.dtype = activations_;
@@ -285,7 +285,7 @@ class Rewriting {
   std::unordered_map<const Object*, Quantized> quantized_;
   std::unordered_map<const Object*, Quantized> pieces_;  // tuples of tensors, all with these parameters
   std::unordered_map<const Object*, Expr> twins_;        // values of other dtypes, stored as `activations`
-  std::unordered_map<const Object*, Expr> names_;        // variables that are other names of bytes
+  Substitution names_;                                   // variables that are other names of bytes
   std::unordered_set<const Object*> follows_product_;
 };
 
