@@ -171,3 +171,19 @@ def test_integers_of_32_bits_are_quantized():
     x = np.int32([-1000, -3, 0, 5, 900])
     found = run_node("QuantizeLinear", [x, np.float32(2), np.int8(1)], opset=25)
     np.testing.assert_array_equal(found, [-128, -1, 1, 3, 127])
+
+
+@pytest.mark.parametrize("kind", ["float8_e4m3fn", "float8_e5m2fnuz"])
+def test_quantized_products_of_small_floats(kind):
+    """One scale for each row of a and each column of b."""
+    known = np.dtype(getattr(ml_dtypes, kind))
+    a, b = (rng.uniform(-2, 2, shape).astype("float32").astype(known) for shape in ((5, 7), (7, 3)))
+    rows, columns = (rng.uniform(0.5, 2, count).astype("float32") for count in (5, 3))
+    zeros, one = [np.full(count, 0.5).astype(known) for count in (5, 3)], np.float32(0.25)
+    left = (a.astype("float32") - np.float32(0.5)) * rows[:, None]
+    right = (b.astype("float32") - np.float32(0.5)) * columns
+    wanted = (left @ right / one + np.float32(2)).astype("float32")
+    found = run_node("QLinearMatMul", [a, rows, zeros[0], b, columns, zeros[1], one, np.array(2, known)])
+    assert found.dtype == known
+    largest = float(ml_dtypes.finfo(known).max)
+    np.testing.assert_allclose(found.astype("float32"), wanted.clip(-largest, largest), rtol=0.13)

@@ -212,9 +212,28 @@ void conv_integer(Importer& importer, const Node& node) {
   importer.define(node.outputs.at(0), convolution(importer, node, x, w));
 }
 
+// `value`, one number or one for each index of dimension `axis` of `ndim`, in `dtype`, in a form that broadcasts.
+Expr along(Importer& importer, const Node& node, const Expr& value, int64_t axis, size_t ndim,
+           DataType dtype) {
+  const Expr wide = bound_as(importer, value, dtype);
+  const auto num_after = static_cast<int64_t>(ndim) - 1 - axis;
+  if (shape_of(node, wide).size() != 1 || num_after < 1) return wide;
+  std::vector<int64_t> axes(static_cast<size_t>(num_after));
+  std::iota(axes.begin(), axes.end(), 1);
+  return importer.bind(node, "relax.expand_dims", {wide}, {{"axis", attr(axes)}});
+}
+
 // Dequantizes inputs `first` to first + 2: values, scale and zero point.
 Expr dequantized(Importer& importer, const Node& node, size_t first, int64_t axis) {
   const Expr x = importer.value(node, first), scale = importer.value(node, first + 1);
+  if (is_small_number(relax::dtype_of(x))) {
+    const DataType real = relax::dtype_of(scale);
+    const size_t ndim = shape_of(node, x).size();
+    Expr wide = bound_as(importer, x, real);
+    if (const Expr zero = importer.value(node, first + 2); !is_nothing(zero))
+      wide = importer.bind(node, "relax.subtract", {wide, along(importer, node, zero, axis, ndim, real)});
+    return importer.bind(node, "relax.multiply", {wide, along(importer, node, scale, axis, ndim, real)});
+  }
   require_integers(relax::dtype_of(x));
   return importer.bind(
       node, "relax.dequantize", {x, scale, importer.value(node, first + 2)},
@@ -223,6 +242,12 @@ Expr dequantized(Importer& importer, const Node& node, size_t first, int64_t axi
 
 void emit_quantized(Importer& importer, const Node& node, const Expr& x, size_t scale) {
   const Expr zero = importer.value(node, scale + 1);
+  if (const DataType dtype = relax::dtype_of(zero), real = relax::dtype_of(x); is_small_number(dtype)) {
+    const Expr step = importer.bound(converted(importer.value(node, scale), real));
+    Expr steps = importer.bind(node, "relax.divide", {x, step});
+    if (!is_nothing(zero)) steps = importer.bind(node, "relax.add", {steps, bound_as(importer, zero, real)});
+    return importer.define(node.outputs.at(0), saturated_as(importer, node, steps, dtype));
+  }
   importer.emit(node, "relax.quantize", {x, importer.value(node, scale), zero},
                 {{"axis", attr(0)}, {"out_dtype", attr(relax::dtype_of(zero).str())}});
 }

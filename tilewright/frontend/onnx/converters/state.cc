@@ -23,6 +23,21 @@ Expr places_of(const NodeMath& math, const Expr& starts, const ir::PrimExpr& len
   return is_circular ? math.call("relax.floor_mod", {places, math.extent(size)}) : places;
 }
 
+// The elements of `x` in a dtype whose values are moved by the byte: small floats as their bits.
+Expr movable(const NodeMath& math, const Expr& x) {
+  const DataType own = relax::dtype_of(x), whole = own.is_int() ? DataType::int_(8) : DataType::uint(8);
+  if (own.bits > 8 || own.is_bool()) return x;
+  if (!own.is_float()) return math.cast(x, whole);
+  return math.cast(math.call("relax.bitcast", {x}, {{"dtype", attr(DataType::uint(own.bits).str())}}), whole);
+}
+
+// The same backwards.
+Expr moved_back(const NodeMath& math, const Expr& x, DataType dtype) {
+  if (relax::dtype_of(x).is_float() || !dtype.is_float()) return math.cast(x, dtype);
+  return math.call("relax.bitcast", {math.cast(x, DataType::uint(dtype.bits))},
+                   {{"dtype", attr(dtype.str())}});
+}
+
 void tensor_scatter(Importer& importer, const Node& node) {
   const NodeMath math(importer, node);
   const Expr cache = math.input(0), update = math.input(1);
@@ -37,7 +52,8 @@ void tensor_scatter(Importer& importer, const Node& node) {
   importer.require(node, tir::operator<=(part[axis], shape[axis]), "update is {}, longer than past_cache {}",
                    part, shape);
   const Expr places = places_of(math, math.input(2), part[axis], shape[axis]);
-  math.result(0, written(math, cache, update, axis, places));
+  const Expr made = written(math, movable(math, cache), movable(math, update), axis, places);
+  math.result(0, moved_back(math, made, relax::dtype_of(cache)));
 }
 
 // ---- CausalConvWithState

@@ -128,6 +128,11 @@ ir::PrimExpr literal_at(const runtime::Tensor& data, DataType dtype, int64_t n) 
     std::memcpy(&bits, element, num_bytes);
     return tir::float_imm(decode_float(bits, float_format(dtype)), dtype);
   }
+  if (dtype == DataType::uint(64)) {  // the bits, as literals have them
+    int64_t bits = 0;
+    std::memcpy(&bits, element, sizeof bits);
+    return tir::imm(bits, dtype);
+  }
   const auto scalar =
       relax::make_constant(runtime::Tensor::copy_of(element, num_bytes, runtime::Shape{}, data.dtype()));
   const ir::PrimExpr literal = relax::literal_of(scalar.get());

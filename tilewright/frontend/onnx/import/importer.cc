@@ -301,17 +301,13 @@ std::vector<int64_t> Importer::require_ints(const Node& node, size_t input) cons
 std::vector<double> Importer::require_numbers(const Node& node, size_t input) {
   const std::string& name = name_of_input(node, input);
   const Expr whole = value(node, input);
-  const auto* constant = whole.as<relax::ConstantNode>();
-  if (!constant) throw open_input(name);
-  const runtime::Tensor& data = constant->data;
-  const auto as_double = [&]<class T>(const T* first) {
-    return std::vector<double>(first, first + data.num_elements());
-  };
-  if (data.dtype() == kFloat32) return as_double(data.data_as<float>());
-  if (data.dtype() == kFloat64) return as_double(data.data_as<double>());
-  if (data.dtype() == kInt32) return as_double(data.data_as<int32_t>());
-  if (data.dtype() == kInt64) return as_double(data.data_as<int64_t>());
-  throw Unsupported("input \"{}\" has dtype {}", name, data.dtype().str());
+  if (!whole.as<relax::ConstantNode>()) throw open_input(name);
+  std::vector<double> numbers;
+  for (const ir::PrimExpr& literal : literals(*this, node, input)) {
+    const auto* real = literal.as<ir::FloatImmNode>();
+    numbers.push_back(real ? real->value : static_cast<double>(literal.as<ir::IntImmNode>()->value));
+  }
+  return numbers;
 }
 
 // ---- origin of a value
