@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from node_testing import model_of, refusal_of, run, run_op
+from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 import tilewright

@@ -204,6 +204,24 @@ def test_tensors_of_strings():
     assert y.tolist() == ["b", "?"]
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int16"])
+def test_short_values(dtype):
+    keys = helper.make_tensor("k", 8, [2], [b"a", b"b"])
+    values, default = (numpy_helper.from_array(np.array(each, dtype), "v") for each in ([10, -20], [5]))
+    model = model_of(
+        "LabelEncoder",
+        8,
+        ["n"],
+        (3 if dtype == "int8" else 5,),
+        4,
+        keys_tensor=keys,
+        values_tensor=values,
+        default_tensor=default,
+    )
+    (y,) = found(model, WORDS)
+    assert y.dtype == dtype and y.tolist() == [-20, 5, 5, 5, 10, -20]
+
+
 def test_version_1_counts():
     model = model_of("LabelEncoder", 8, ["n"], (7,), 1, classes_strings=["b", "a"], default_int64=-2)
     assert found(model, WORDS)[0].tolist() == [0, -2, -2, -2, 1, 0]

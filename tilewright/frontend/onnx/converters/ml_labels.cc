@@ -53,13 +53,16 @@ Numbers numbers_of(const Importer& importer, const Node& node, const std::string
     if (tensor->has_text_tensor) return {{}, importer.strings->ids(tensor->texts), kInt64, true};
     const std::string shown = fmt::format("attribute \"{}_tensor\"", what);
     result.dtype = tensor->tensor.dtype();
-    require_number(result.dtype, shown);
+    // values are only moved
+    const bool is_short = result.dtype == DataType::int_(8) || result.dtype == DataType::int_(16);
+    if (what == "keys" || !is_short) require_number(result.dtype, shown);
     const runtime::Tensor data = tensor->tensor.compact();
     if (result.dtype == kInt64)  // doubles do not hold all of these
       result.integers.assign(data.data_as<int64_t>(), data.data_as<int64_t>() + data.num_elements());
     else
       result.reals = doubles_of(data, shown);
-    if (result.dtype == kInt32) result.integers.assign(result.reals.begin(), result.reals.end());
+    if (result.dtype != kInt64 && !result.is_real())
+      result.integers.assign(result.reals.begin(), result.reals.end());
     return result;
   }
   result.integers = ints_attr(node, what + "_int64s", {});
