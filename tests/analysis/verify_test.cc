@@ -239,11 +239,25 @@ TEST(Verify, LoopsThatCannotRunAsTheySay) {
                 A[i, j] = T.float32(0)
   )"),
                  R"(
-    error: threadIdx.x is bound to loop i already, which is around loop j
+    error: loops i and j both run over threadIdx.x, and inside of j the other's variable is used
       f.py:4:9
        4 |         for j in T.thread_binding(8, thread="threadIdx.x"):
          |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-    help: bind one of them to another thread, or fuse the two loops first
+    help: use j there: both are the thread's number
+  )");
+  expect_verdict(script::parse_func_unchecked(R"(
+    @T.prim_func
+    def main(A: T.Buffer((8, 8), "float32")):
+        for i in T.thread_binding(8, thread="threadIdx.x"):
+            for j in T.thread_binding(4, thread="threadIdx.x"):
+                A[j, j] = T.float32(0)
+  )"),
+                 R"(
+    error: loop j over threadIdx.x has extent 4, but loop i around it has 8 of these threads
+      f.py:4:9
+       4 |         for j in T.thread_binding(4, thread="threadIdx.x"):
+         |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    help: split the loop by 8 first
   )");
 }
 

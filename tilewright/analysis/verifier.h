@@ -27,7 +27,7 @@ class Verifier {
   void inner(const Stmt& stmt);
   void loop(const ForNode* loop);
   void attr(const AttrStmtNode* attr);
-  void enter_thread(const std::string& tag, const std::string& name, const ObjectRef& where);
+  void enter_thread(const ForNode* loop);
   // verify_block.cc
   void block(const BlockRealizeNode* realize);
   void axes(const BlockRealizeNode* realize);
@@ -46,7 +46,7 @@ class Verifier {
   std::unordered_set<const BufferNode*> buffers_, ever_buffers_;
   std::vector<RangedVar> ranges_;  // of the enclosing loops and axes, outermost first
   std::unordered_map<const VarNode*, const ForNode*> loops_;
-  std::vector<std::pair<std::string, std::string>> threads_;  // tags and names of the enclosing thread loops
+  std::vector<const ForNode*> threads_;  // the enclosing loops over threads
 };
 
 }  // namespace tilewright::analysis

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tilewright/analysis/verifier.h"
+#include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
@@ -11,6 +12,7 @@
 #include "tilewright/tir/stmt.h"
 #include "tilewright/tir/storage_scope.h"
 #include "tilewright/tir/text.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::analysis {
 namespace {
@@ -141,7 +143,7 @@ void Verifier::loop(const ForNode* loop) {
     if (!is_zero(loop->min))
       throw UserError(loop, "loop {} over {} starts at {}, expected 0", name, loop->thread_tag,
                       expr_text(loop->min));
-    enter_thread(loop->thread_tag, name, ObjectRef(loop));
+    enter_thread(loop);
   }
   define(loop->loop_var.get(), ObjectRef(loop));
   ranges_.emplace_back(loop->loop_var, make_range(loop->min, loop->extent));
@@ -153,13 +155,22 @@ void Verifier::loop(const ForNode* loop) {
   if (loop->for_kind == ForKind::kThreadBinding) threads_.pop_back();
 }
 
-void Verifier::enter_thread(const std::string& tag, const std::string& name, const ObjectRef& where) {
-  for (const auto& [other, other_name] : threads_) {
-    if (other == tag && !tag.starts_with("vthread"))
-      throw UserError(where, "{} is bound to loop {} already, which is around loop {}", tag, other_name, name)
-          .help("bind one of them to another thread, or fuse the two loops first");
+// Two nested loops over one axis run on the same threads: both variables are the thread's number.
+void Verifier::enter_thread(const ForNode* loop) {
+  for (const ForNode* outer : threads_) {
+    if (outer->thread_tag != loop->thread_tag || loop->thread_tag.starts_with("vthread")) continue;
+    if (!ir::structural_equal(outer->extent, loop->extent))
+      throw UserError(loop, "loop {} over {} has extent {}, but loop {} around it has {} of these threads",
+                      loop->loop_var->name_hint, loop->thread_tag, expr_text(loop->extent),
+                      outer->loop_var->name_hint, expr_text(outer->extent))
+          .help("split the loop by {} first", expr_text(outer->extent));
+    if (uses(loop->body, outer->loop_var.get()))
+      throw UserError(loop, "loops {} and {} both run over {}, and inside of {} the other's variable is used",
+                      outer->loop_var->name_hint, loop->loop_var->name_hint, loop->thread_tag,
+                      loop->loop_var->name_hint)
+          .help("use {0} there: both are the thread's number", loop->loop_var->name_hint);
   }
-  threads_.emplace_back(tag, name);
+  threads_.push_back(loop);
 }
 
 void Verifier::attr(const AttrStmtNode* attr) {

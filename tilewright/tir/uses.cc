@@ -27,6 +27,12 @@ bool uses(const PrimExpr& expr, const VarNode* var) {
   return any_part(expr, [&](const PrimExprNode* node) { return node == var; });
 }
 
+bool uses(const Stmt& stmt, const VarNode* var) {
+  bool found = false;
+  walk(stmt, [&](const VarNode* node) { found = found || node == var; });
+  return found;
+}
+
 bool uses_any(const PrimExpr& expr, const std::function<bool(const VarNode*)>& is_meant) {
   return any_part(expr, [&](const PrimExprNode* node) {
     return VarNode::classof(*node) && is_meant(static_cast<const VarNode*>(node));

@@ -8,6 +8,8 @@ namespace tilewright::tir {
 
 /// True if `expr`, which may be null, uses the variable.
 bool uses(const PrimExpr& expr, const VarNode* var);
+/// True if an expression of `stmt` uses it.
+bool uses(const Stmt& stmt, const VarNode* var);
 /// True if `expr`, which may be null, has a variable in it for which `is_meant` holds.
 bool uses_any(const PrimExpr& expr, const std::function<bool(const VarNode*)>& is_meant);
 /// True if it has one of `vars` in it.

@@ -23,17 +23,82 @@ def test_loops_run_on_blocks_and_threads():
     check_schedule(double, steps, on_threads)
 
 
-def test_an_axis_that_a_loop_around_has_is_refused():
+@T.prim_func
+def window_sum(A: T.Buffer((18,), "float32"), B: T.Buffer((16,), "float32")):
+    for i in range(16):
+        with T.block("B"):
+            vi = T.axis.spatial(16, i)
+            B[vi] = A[vi] + A[vi + 1] + A[vi + 2]
+
+
+@T.prim_func
+def window_sum_of_shared(A: T.Buffer((18,), "float32"), B: T.Buffer((16,), "float32")):
+    A_shared = T.alloc_buffer((18,), scope="shared")
+    for i_0 in T.thread_binding(2, thread="blockIdx.x"):
+        for i_1 in T.thread_binding(8, thread="threadIdx.x"):
+            for ax0_0 in range(2):
+                for ax0_1 in T.thread_binding(8, thread="threadIdx.x"):
+                    with T.block("A_shared"):
+                        v0 = T.axis.spatial(18, i_0 * 8 + (ax0_0 * 8 + ax0_1))
+                        T.where(ax0_0 * 8 + ax0_1 < 10)
+                        A_shared[v0] = A[v0]
+            with T.block("B"):
+                vi = T.axis.spatial(16, i_0 * 8 + i_1)
+                B[vi] = A_shared[vi] + A_shared[vi + 1] + A_shared[vi + 2]
+
+
+def copied(sch, threads=8):
+    """The loop that fills shared memory, split by `threads`, inside of 8 threads."""
+    i_0, i_1 = sch.split(sch.get_loops("B")[0], [None, 8])
+    sch.bind(i_0, "blockIdx.x")
+    sch.bind(i_1, "threadIdx.x")
+    copy = sch.cache_read("B", 0, "shared")
+    sch.compute_at(copy, i_1)
+    return sch.split(sch.get_loops(copy)[-1], [None, threads])[1]
+
+
+def test_threads_fill_shared_memory_together():
+    check_schedule(window_sum, lambda sch: sch.bind(copied(sch), "threadIdx.x"), window_sum_of_shared)
+
+
+def test_other_numbers_of_the_same_threads_are_refused():
+    check_refused(
+        window_sum,
+        lambda sch: sch.bind(copied(sch, 4), "threadIdx.x"),
+        "error: bind: loop ax0_1 has 4 iterations, but loop i_1 around it is bound to threadIdx.x and has 8\n"
+        "help: split loop ax0_1 by 8 first",
+    )
+
+
+def test_a_loop_that_uses_the_number_of_the_same_thread_is_refused():
     def steps(sch):
         i, j = sch.get_loops("B")
         sch.bind(i, "threadIdx.x")
+        _, j = sch.split(j, [None, 5])
         sch.bind(j, "threadIdx.x")
 
     check_refused(
         double,
         steps,
-        "error: bind: loop j is inside loop i, which is bound to threadIdx.x already\n"
-        'help: bind(loop j, "threadIdx.y") would be legal',
+        "error: bind: what runs in loop j_1 depends on loop i, which is bound to threadIdx.x already: the threads could "
+        "not share it",
+    )
+
+
+def test_what_threads_fill_together_is_no_private_memory():
+    def steps(sch):
+        i_0, i_1 = sch.split(sch.get_loops("B")[0], [None, 8])
+        sch.bind(i_0, "threadIdx.x")
+        copy = sch.cache_read("B", 0, "shared")
+        sch.compute_at(copy, i_0)
+        _, inner = sch.split(sch.get_loops(copy)[-1], [None, 2])
+        sch.set_scope(copy, 0, "local")
+        sch.bind(inner, "threadIdx.x")
+
+    check_refused(
+        window_sum,
+        steps,
+        "error: bind: block A_shared writes A_local, of which each thread of loop i_0 has its own",
     )
 
 

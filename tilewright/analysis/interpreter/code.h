@@ -9,6 +9,7 @@
 namespace tilewright::analysis {
 
 class Program;
+class ThreadGroup;
 
 /// A buffer at run time.
 struct View {
@@ -32,6 +33,12 @@ struct Frame {
   // one per allocation, reused each time the allocation is executed
   std::vector<std::shared_ptr<Memory>> pool;
   const Strand* strand = nullptr;
+  // inside of a kernel: the threads of the block, which of them this is, and (value, extent) of each axis
+  ThreadGroup* group = nullptr;
+  size_t thread = 0;
+  std::vector<std::pair<int64_t, int64_t>> axis_values;
+  uint64_t epoch = 0;                     // grows at each barrier
+  const Strand* thread_strand = nullptr;  // of the thread in this epoch
   int speculative = 0;    // > 0: the value is not used, so only accesses outside of buffers are errors
   int ignores_races = 0;  // > 0: inside a reduction over a thread axis
   Signal signal = Signal::kNone;
@@ -143,12 +150,17 @@ struct FunctionCode {
 /// The state shared by all calls of one run.
 class Program {
  public:
-  Program(IRModule module, const InterpretOptions& options) : module(std::move(module)), options(options) {}
+  Program(IRModule module, const InterpretOptions& options);
+  ~Program();
   const FunctionCode& function(const PrimFunc& func);
   const FunctionCode& function(std::string_view name, const ObjectRef& where);
   /// A new frame for `code`.
   Frame frame_of(const FunctionCode& code, const Strand* strand);
-  const Strand* new_strand(const Strand* parent, uint64_t run, int64_t iteration, const std::string* loop);
+  /// Keeps `strand`, one level below its parent.
+  const Strand* new_strand(Strand strand);
+  /// Both live as long as the program.
+  ThreadGroup& new_group(const Grid& threads);
+  const Grid& keep(const Grid& grid);
   /// Counts an iteration of a loop.
   void step(const Site& site);
 
@@ -160,6 +172,8 @@ class Program {
  private:
   std::vector<std::pair<PrimFunc, std::unique_ptr<FunctionCode>>> functions_;
   std::deque<Strand> strands_;
+  std::vector<std::unique_ptr<ThreadGroup>> groups_;
+  std::deque<Grid> grids_;
 };
 
 /// Compiles `func`; functions that it calls are looked up when the call runs.

@@ -85,6 +85,13 @@ void Access::check_regions(Frame& frame, const int64_t* index) const {
 }
 
 void Access::fail_race(const Parting& part, bool was_write, Frame& frame, const int64_t* index) const {
+  if (const Grid* grid = part.first->grid) {
+    const bool are_threads = grid->axes.front().first.starts_with("threadIdx.");
+    throw UserError(site->node, "two {} touch {}{}: {} {} it, {} {} it{}", are_threads ? "threads" : "blocks",
+                    element_text(index), are_threads ? " with no barrier between" : "",
+                    grid->text(part.first->iteration), was_write ? "writes" : "reads",
+                    grid->text(part.second->iteration), is_write ? "writes" : "reads", site->at(frame));
+  }
   throw UserError(site->node,
                   "iterations {1} = {2} and {1} = {3} of a loop that may run them at the same time touch "
                   "{0}: {1} = {2} {4} it, {1} = {3} {5} it{6}",

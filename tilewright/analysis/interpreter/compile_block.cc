@@ -176,9 +176,8 @@ StmtCodePtr Compiler::block(const BlockRealizeNode* realize) {
     const IterVar& axis = block->iter_vars[n];
     if (axis->iter_type != IterType::kReduce) continue;
     reduced.emplace_back(slot_of(axis->var.get()), expr(axis->dom->min));
-    for (const auto& [var, is_thread] : thread_loops_)
-      sums_over_threads =
-          sums_over_threads || (is_thread && block->init && tir::uses(realize->iter_values[n], var));
+    for (const tir::VarNode* var : thread_vars_)
+      sums_over_threads = sums_over_threads || (block->init && tir::uses(realize->iter_values[n], var));
   }
   StmtCodePtr init = block->init ? stmt(block->init) : nullptr;
   StmtCodePtr body = stmt(block->body);

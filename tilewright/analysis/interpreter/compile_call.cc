@@ -194,9 +194,19 @@ CodePtr Compiler::control_call(const tir::CallNode* call, std::string_view name)
     return lanes_code(call->dtype, [count = std::max<size_t>(call->dtype.lanes, 1)](Frame&, Scalar* out) {
       std::fill_n(out, count, Scalar());
     });
-  // threads run one after the other, so no data can cross between them
-  if (name == "tvm_storage_sync" && thread_loops_.empty()) return int_literal(call->dtype, 0);
+  if (name == "tvm_storage_sync") return barrier(call);
   throw Unsupported(call, "the interpreter does not support operator {}", name);
+}
+
+// T.tvm_storage_sync(scope): a warp runs in step; all other scopes wait for the block.
+CodePtr Compiler::barrier(const tir::CallNode* call) {
+  const bool waits = kernel_ && !(call->args.size() == 1 && is<StringImmNode>(call->args[0]) &&
+                                  text_of(call->args[0]) == "warp");
+  if (!waits) return int_literal(call->dtype, 0);
+  return int_code(call->dtype, [where = site(ObjectRef(call))](Frame& frame) {
+    frame.group->meet(frame, where.get());
+    return int64_t{0};
+  });
 }
 
 namespace {
@@ -276,7 +286,7 @@ CodePtr Compiler::parallel_call(const tir::CallNode* call) {
     *out = {};
     for (int64_t n = 0, end = extent->as_int(frame); n < end; ++n) {
       Frame inner =
-          frame.program->frame_of(code, frame.program->new_strand(frame.strand, run, n, loop.get()));
+          frame.program->frame_of(code, frame.program->new_strand({frame.strand, run, n, 0, loop.get()}));
       inner.slots[code.param_slots[0]] = int_scalar(n);
       inner.slots[code.param_slots[1]] = int_scalar(n + 1);
       for (size_t m = 0; m < args.size(); ++m) args[m]->lanes(frame, &inner.slots[code.param_slots[m + 2]]);

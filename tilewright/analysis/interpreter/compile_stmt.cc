@@ -1,7 +1,9 @@
 // Statements: loops, branches, lets, allocations, views.
 #include <algorithm>
+#include <tuple>
 
 #include "tilewright/analysis/interpreter/compiler.h"
+#include "tilewright/analysis/interpreter/kernel.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/support/error.h"
@@ -53,8 +55,6 @@ int64_t num_elements(Frame& frame, const View& view, const Site& site, const std
   return count;
 }
 
-bool is_thread_of_block(std::string_view tag) { return tag.starts_with("threadIdx"); }
-
 }  // namespace
 
 StmtCodePtr Compiler::stmt(const Stmt& stmt) {
@@ -91,10 +91,12 @@ StmtCodePtr Compiler::stmt(const Stmt& stmt) {
 StmtCodePtr Compiler::sequence(const SeqStmtNode* list) {
   std::vector<StmtCodePtr> codes;
   for (const Stmt& item : list->seq) codes.push_back(stmt(item));
-  return stmt_code([codes = std::move(codes)](Frame& frame) {
+  const bool waits = kernel_ && kernel_->waits_between_stages;
+  return stmt_code([codes = std::move(codes), waits](Frame& frame) {
     for (const StmtCodePtr& code : codes) {
       code->run(frame);
       if (frame.signal != Signal::kNone) return;
+      if (waits) frame.group->meet(frame, nullptr);
     }
   });
 }
@@ -125,11 +127,14 @@ StmtCodePtr Compiler::loop_code(const tir::Var& var, CodePtr min, CodePtr extent
                     name = std::make_unique<std::string>(var->name_hint)](Frame& frame) {
     const int64_t first = min->as_int(frame), end = first + extent->as_int(frame);
     const Strand* outer = frame.strand;
+    const uint64_t epoch = frame.epoch;
+    // after a barrier inside of the loop, the thread has another strand
+    auto around = [&] { return frame.epoch == epoch ? outer : frame.thread_strand; };
     const uint64_t run = makes_strands ? ++frame.program->num_runs : 0;
     for (int64_t n = first; n < end; ++n) {
       frame.slots[slot].i = n;
       frame.program->step(*where);
-      if (makes_strands) frame.strand = frame.program->new_strand(outer, run, n, name.get());
+      if (makes_strands) frame.strand = frame.program->new_strand({around(), run, n, 0, name.get()});
       for (const size_t view : own) frame.views[view].memory->forget_contents();
       code->run(frame);
       if (frame.signal == Signal::kNone) continue;
@@ -138,36 +143,30 @@ StmtCodePtr Compiler::loop_code(const tir::Var& var, CodePtr min, CodePtr extent
       frame.signal = Signal::kNone;
       if (ends) break;
     }
-    frame.strand = outer;
+    frame.strand = around();
   });
 }
 
 StmtCodePtr Compiler::loop(const ForNode* loop) {
+  if (loop->for_kind == ForKind::kThreadBinding && is_kernel_axis(loop->thread_tag))
+    return kernel_ ? bound_loop(loop->loop_var, loop->thread_tag, loop->extent, ObjectRef(loop), loop->body)
+                   : kernel(Stmt(loop));
   const bool is_concurrent = loop->for_kind == ForKind::kParallel || loop->for_kind == ForKind::kVectorized ||
                              loop->for_kind == ForKind::kThreadBinding;
   CodePtr min = expr(loop->min), extent = expr(loop->extent);
-  thread_loops_.emplace_back(loop->loop_var.get(), loop->for_kind == ForKind::kThreadBinding &&
-                                                       is_thread_of_block(loop->thread_tag));
-  StmtCodePtr code = loop_code(loop->loop_var, std::move(min), std::move(extent), is_concurrent,
-                               ObjectRef(loop), loop->body);
-  thread_loops_.pop_back();
-  return code;
+  return loop_code(loop->loop_var, std::move(min), std::move(extent), is_concurrent, ObjectRef(loop),
+                   loop->body);
 }
 
 // T.launch_thread: runs the body once for each thread.
 StmtCodePtr Compiler::launch(const AttrStmtNode* attr) {
   const auto* axis = attr->node.as<IterVarNode>();
-  if (slots_.contains(axis->var.get()) &&
-      std::find(launched_.begin(), launched_.end(), axis->thread_tag) != launched_.end())
-    return stmt(attr->body);  // the same thread axis again: it has its value already
-  launched_.push_back(axis->thread_tag);
+  if (is_kernel_axis(axis->thread_tag))
+    return kernel_ ? bound_loop(axis->var, axis->thread_tag, attr->value, ObjectRef(attr), attr->body)
+                   : kernel(Stmt(attr));
+  if (slots_.contains(axis->var.get())) return stmt(attr->body);  // it has its value already
   CodePtr min = int_literal(axis->var->dtype, 0), extent = expr(attr->value);
-  thread_loops_.emplace_back(axis->var.get(), is_thread_of_block(axis->thread_tag));
-  StmtCodePtr code =
-      loop_code(axis->var, std::move(min), std::move(extent), true, ObjectRef(attr), attr->body);
-  thread_loops_.pop_back();
-  launched_.pop_back();
-  return code;
+  return loop_code(axis->var, std::move(min), std::move(extent), true, ObjectRef(attr), attr->body);
 }
 
 StmtCodePtr Compiler::branch(const IfThenElseNode* branch) {
@@ -211,8 +210,8 @@ StmtCodePtr Compiler::allocate(const Buffer& buffer) {
   const size_t view = new_view(buffer), data = new_slot(buffer->data.get()), allocation = num_allocations_++;
   depth_of_[buffer.get()] = blocks_.size();
   return stmt_code([shape = std::move(shape), strides = std::move(strides), where, view, data, allocation,
-                    name = buffer->name, bits = bits_of(buffer->dtype),
-                    unit = unit_of(buffer->data.get())](Frame& frame) {
+                    name = buffer->name, bits = bits_of(buffer->dtype), unit = unit_of(buffer->data.get()),
+                    is_shared = kernel_ && buffer->scope().starts_with("shared")](Frame& frame) {
     View& made = frame.views[view];
     made.shape = extents(frame, shape, *where, name);
     made.strides = compact_strides(made.shape);
@@ -220,10 +219,16 @@ StmtCodePtr Compiler::allocate(const Buffer& buffer) {
     made.offset = 0;
     const int64_t count = num_elements(frame, made, *where, name);
     std::shared_ptr<Memory>& memory = frame.pool[allocation];
-    if (!memory) memory = std::make_shared<Memory>();
-    memory->name = name;
-    memory->unit = unit;
-    memory->reset((count * bits + 7) / 8);
+    bool is_new = true;
+    if (is_shared)
+      std::tie(memory, is_new) = frame.group->shared(frame, allocation);
+    else if (!memory)
+      memory = std::make_shared<Memory>();
+    if (is_new) {
+      memory->name = name;
+      memory->unit = unit;
+      memory->reset((count * bits + 7) / 8);
+    }
     made.memory = memory;
     frame.slots[data] = int_scalar(0);
     frame.slots[data].memory = memory.get();

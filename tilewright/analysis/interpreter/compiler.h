@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "tilewright/analysis/interpreter/code.h"
+#include "tilewright/analysis/interpreter/kernel.h"
 
 namespace tilewright::analysis {
 
@@ -46,6 +47,16 @@ struct Access {
   std::string element_text(const int64_t* index) const;
 };
 
+/// True for the axes of blocks and threads, not for virtual threads.
+bool is_kernel_axis(std::string_view tag);
+
+/// The kernel that is being compiled.
+struct Kernel {
+  std::vector<std::string> tags;  // its axes, as Frame::axis_values has them
+  bool waits_between_stages =
+      false;  // each statement of a sequence begins when all threads have ended the one before
+};
+
 class Compiler {
  public:
   explicit Compiler(const InterpretOptions& options) : options_(options) {}
@@ -82,6 +93,7 @@ class Compiler {
   CodePtr intrinsic_call(const tir::CallNode* call);
   CodePtr dot_call(const tir::CallNode* call);
   CodePtr elementwise_call(const tir::CallNode* call, std::string_view name);
+  CodePtr barrier(const tir::CallNode* call);
   CodePtr control_call(const tir::CallNode* call, std::string_view name);
   // compile_stmt.cc
   StmtCodePtr stmt(const Stmt& stmt);
@@ -97,6 +109,11 @@ class Compiler {
   StmtCodePtr allocate(const Buffer& buffer);
   StmtCodePtr declare(const DeclBufferNode* decl);
   StmtCodePtr bind_parameter(const Buffer& buffer, size_t param_slot, const ObjectRef& node);
+  // compile_kernel.cc
+  StmtCodePtr kernel(const Stmt& stmt);
+  StmtCodePtr bound_loop(const tir::Var& var, const std::string& tag, const PrimExpr& extent,
+                         const ObjectRef& node, const Stmt& body);
+  void private_views(const Stmt& stmt, std::vector<size_t>* of_blocks, std::vector<OwnBuffer>* of_threads);
   // compile_block.cc
   StmtCodePtr block(const BlockRealizeNode* realize);
   StmtCodePtr axes(const BlockRealizeNode* realize);
@@ -129,9 +146,8 @@ class Compiler {
       depth_of_;  // number of open blocks where it is allocated or declared
   std::vector<OpenBlock> blocks_;
   std::vector<std::pair<std::string, size_t>> iterations_;
-  std::vector<std::pair<const tir::VarNode*, bool>>
-      thread_loops_;  // enclosing loop variables that run over threads of a block
-  std::vector<std::string> launched_;
+  const Kernel* kernel_ = nullptr;                // null outside of kernels
+  std::vector<const tir::VarNode*> thread_vars_;  // of the enclosing loops over threads of a block
   // buffers private to one iteration, by loop
   std::unordered_map<const StmtNode*, std::vector<Buffer>> privates_;
   size_t num_slots_ = 0, num_views_ = 0, num_bounds_ = 0, num_allocations_ = 0;

@@ -28,6 +28,14 @@ void Memory::reset(int64_t size) {
   forget_touches();
 }
 
+std::shared_ptr<Memory> Memory::empty_copy() const {
+  auto copy = std::make_shared<Memory>();
+  copy->name = name;
+  copy->unit = unit;
+  copy->reset(num_bytes);
+  return copy;
+}
+
 bool Memory::is_written(int64_t begin, int64_t size) const {
   if (written.empty()) return true;
   for (int64_t n = begin / unit; n * unit < begin + size; ++n) {

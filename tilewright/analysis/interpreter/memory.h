@@ -10,6 +10,8 @@
 
 namespace tilewright::analysis {
 
+struct Grid;
+
 /// One iteration of a concurrent loop, nested in another such iteration or in none.  Two accesses may happen
 /// at the same time if their strands part at one run of a loop.
 struct Strand {
@@ -17,7 +19,8 @@ struct Strand {
   uint64_t run;       // identifies one execution of the loop
   int64_t iteration;  // value of the loop variable
   int depth;
-  const std::string* loop;  // name of the loop variable
+  const std::string* loop;     // name of the loop variable; null for blocks and threads of a kernel
+  const Grid* grid = nullptr;  // their axes
 };
 
 /// The strands of two accesses at the level where they part, or null.
@@ -41,6 +44,8 @@ struct Memory {
 
   /// Allocates `size` bytes, nothing written.
   void reset(int64_t size);
+  /// Memory of the same size and name, nothing written.
+  std::shared_ptr<Memory> empty_copy() const;
   /// True if all of the bits [begin, begin + size) were written.
   bool is_written(int64_t begin, int64_t size) const;
   void mark_written(int64_t begin, int64_t size, bool is_there = true);

@@ -1,5 +1,6 @@
 // The entry point: binds arguments to memory, runs the call, checks the outputs.
 #include "tilewright/analysis/interpreter/code.h"
+#include "tilewright/analysis/interpreter/kernel.h"
 
 #include <fmt/format.h>
 
@@ -36,11 +37,25 @@ Frame Program::frame_of(const FunctionCode& code, const Strand* strand) {
   return frame;
 }
 
-const Strand* Program::new_strand(const Strand* parent, uint64_t run, int64_t iteration,
-                                  const std::string* loop) {
-  strands_.push_back({parent, run, iteration, parent ? parent->depth + 1 : 1, loop});
+Program::Program(IRModule module, const InterpretOptions& options)
+    : module(std::move(module)), options(options) {}
+
+Program::~Program() = default;
+
+const Strand* Program::new_strand(Strand strand) {
+  strand.depth = strand.parent ? strand.parent->depth + 1 : 1;
+  strands_.push_back(strand);
   return &strands_.back();
 }
+
+ThreadGroup& Program::new_group(const Grid& threads) {
+  for (const auto& group : groups_) {
+    if (group->threads().axes == threads.axes) return *group;
+  }
+  return *groups_.emplace_back(std::make_unique<ThreadGroup>(*this, threads));
+}
+
+const Grid& Program::keep(const Grid& grid) { return grids_.emplace_back(grid); }
 
 void Program::step(const Site& site) {
   constexpr int64_t kStepsBetweenChecks = 1 << 14;  // some milliseconds

@@ -1,10 +1,12 @@
 // bind: iterations of a loop run on the threads of a GPU.
+#include "tilewright/ir/services.h"
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/core/primitive.h"
 #include "tilewright/schedule/core/report.h"
 #include "tilewright/schedule/transforms/loop_kind.h"
 #include "tilewright/support/near.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -24,6 +26,29 @@ constexpr std::string_view kThreadAxes[] = {"blockIdx.x",  "blockIdx.y",  "block
                                             "threadIdx.y", "threadIdx.z", "vthread.x",  "vthread.y",
                                             "vthread.z",   "vthread"};
 
+// The threads of `outer` share the iterations of `inner` among them: each computes its part of what all use.
+void require_same_threads(const State& state, NodeId inner, NodeId outer) {
+  const ForNode *loop = state.node(inner).loop(), *around = state.node(outer).loop();
+  const std::string &name = state.node(inner).name, &other = state.node(outer).name;
+  if (!ir::structural_equal(loop->extent, around->extent))
+    throw refuse(state, inner, "loop {} has {} iterations, but loop {} around it is bound to {} and has {}",
+                 name, text(loop->extent), other, around->thread_tag, text(around->extent))
+        .help("split loop {} by {} first", name, text(around->extent));
+  if (tir::uses(loop->body, around->loop_var.get()))
+    throw refuse(state, inner,
+                 "what runs in loop {} depends on loop {}, which is bound to {} already: the threads could "
+                 "not share it",
+                 name, other, around->thread_tag);
+  for (NodeId block : state.blocks_below(inner)) {
+    for (const BufferRegion& write : state.node(block).block()->writes) {
+      if (write->buffer->scope() == "local")
+        throw refuse(state, block, "block {} writes {}, of which each thread of loop {} has its own",
+                     state.node(block).name, write->buffer->name, other)
+            .help("keep {} in scope \"shared\"", write->buffer->name);
+    }
+  }
+}
+
 void apply(State& state, const Args& args) {
   const std::vector<std::string_view> known(std::begin(kThreadAxes), std::end(kThreadAxes));
   if (std::find(known.begin(), known.end(), args.thread_axis) == known.end())
@@ -38,8 +63,7 @@ void apply(State& state, const Args& args) {
     const ForNode* loop = state.node(outer).loop();
     if (loop && loop->for_kind == ForKind::kThreadBinding && loop->thread_tag == args.thread_axis &&
         !args.thread_axis.starts_with("vthread"))
-      throw refuse(state, id, "loop {} is inside loop {}, which is bound to {} already", state.node(id).name,
-                   state.node(outer).name, args.thread_axis);
+      require_same_threads(state, id, outer);
   }
   require_independent_iterations(state, id, "bound to " + args.thread_axis);
   set_loop_kind(state, id, ForKind::kThreadBinding, args.thread_axis);
@@ -52,9 +76,10 @@ Runs the iterations of a loop on the blocks or threads of a GPU.
 
     for i in range(n):    ->    for i in T.thread_binding(n, thread="threadIdx.x"):
 
-loop         serial and without annotations; stays valid
+loop         serial and without annotations; stays valid. Inside of a loop that is bound to the same axis, with as many
+             iterations, it runs on the same threads: each computes its part of what all of them use
 thread_axis  "blockIdx.x", "threadIdx.x" (or .y, .z), "vthread.x"
 Raises       UserError if two iterations may touch the same element and one of them writes it, for an unknown axis, or
-             if a loop around is bound to the same axis.
+             if a loop around is bound to the same axis and has another number of iterations, or its variable is used inside.
 )");
 }  // namespace tilewright::schedule

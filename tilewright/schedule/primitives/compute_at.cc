@@ -63,19 +63,17 @@ std::vector<AxisConstraint> required_regions(const State& state, NodeId block, N
                                              arith::Analyzer& analyzer) {
   std::vector<AxisConstraint> constraints;
   for (const BufferRegion& write : state.node(block).block()->writes) {
-    NodeId outer = loop;
+    std::vector<NodeId> shared_by;  // loops whose iterations use one buffer
     for (NodeId id = loop; id != kNoNode && state.node(id).is_loop(); id = state.node(id).parent) {
-      if (is_shared_by(state.node(id).loop(), write->buffer.get()->scope())) outer = state.node(id).parent;
+      if (is_shared_by(state.node(id).loop(), write->buffer.get()->scope())) shared_by.push_back(id);
     }
     std::optional<arith::IntervalRegion> needed;
     for (NodeId consumer : consumers) {
       for (const Access& access : accesses_of(state, consumer)) {
         if (access.is_write || access.buffer != write->buffer) continue;
         arith::IntervalRegion box = relaxed_unguarded(state, access, loop, analyzer);
-        if (outer != loop) {
-          const arith::Domains threads = arith::domains_of(ranges_of(
-              state, loops_between(state, outer,
-                                   state.node(loop).children.empty() ? loop : state.node(loop).children[0])));
+        if (!shared_by.empty()) {
+          const arith::Domains threads = arith::domains_of(ranges_of(state, shared_by));
           for (arith::Interval& side : box) {
             if (side.is_bounded())
               side = {arith::eval_interval(side.min, threads, analyzer).min,

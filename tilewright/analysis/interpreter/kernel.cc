@@ -1,0 +1,105 @@
+#include "tilewright/analysis/interpreter/kernel.h"
+
+#include <algorithm>
+
+#include "tilewright/support/error.h"
+
+namespace tilewright::analysis {
+
+int64_t Grid::size() const {
+  int64_t size = 1;
+  for (const auto& [tag, extent] : axes) size *= extent;
+  return size;
+}
+
+int64_t Grid::value(size_t n, int64_t linear) const {
+  for (size_t axis = 0; axis < n; ++axis) linear /= axes[axis].second;
+  return linear % axes[n].second;
+}
+
+std::string Grid::text(int64_t linear) const {
+  std::string text;
+  for (size_t n = 0; n < axes.size(); ++n)
+    text += fmt::format("{}{} = {}", n ? ", " : "", axes[n].first, value(n, linear));
+  return text;
+}
+
+ThreadGroup::ThreadGroup(Program& program, Grid threads)
+    : program_(program), threads_(std::move(threads)), fibers_(static_cast<size_t>(threads_.size())) {}
+
+void ThreadGroup::run(const Frame& frame, const Strand* block, const std::vector<OwnBuffer>& own,
+                      const std::function<void(Frame&)>& body) {
+  frames_.assign(fibers_.size(), frame);
+  waiting_.assign(fibers_.size(), {});
+  shared_.clear();
+  for (size_t n = 0; n < frames_.size(); ++n) {
+    Frame& mine = frames_[n];
+    mine.group = this;
+    mine.thread = n;
+    mine.pool.assign(mine.pool.size(), nullptr);
+    for (const OwnBuffer& buffer : own) {
+      View& view = mine.views[buffer.view];
+      view.memory = view.memory->empty_copy();
+      mine.slots[buffer.data].memory = view.memory.get();
+    }
+  }
+  fibers_.start([&](size_t n) { body(frames_[n]); });
+  while (begin_epoch(block)) {
+    for (size_t n = 0; n < fibers_.size(); ++n) {
+      waiting_[n] = {};
+      if (!fibers_.has_ended(n)) fibers_.resume(n);
+    }
+    require_all_at_one_barrier();
+  }
+}
+
+// Between two barriers all threads are iterations of one run of a loop, as far as races are concerned.
+bool ThreadGroup::begin_epoch(const Strand* block) {
+  const uint64_t run = ++program_.num_runs;
+  bool is_any_left = false;
+  for (size_t n = 0; n < frames_.size(); ++n) {
+    if (fibers_.has_ended(n)) continue;
+    is_any_left = true;
+    Frame& frame = frames_[n];
+    ++frame.epoch;
+    if (program_.options.check_races)
+      frame.strand = frame.thread_strand =
+          program_.new_strand({block, run, static_cast<int64_t>(n), 0, nullptr, &threads_});
+  }
+  return is_any_left;
+}
+
+void ThreadGroup::require_all_at_one_barrier() const {
+  const auto waits =
+      std::find_if(waiting_.begin(), waiting_.end(), [](const Waiting& each) { return each.site; });
+  if (waits == waiting_.end()) return;
+  const auto other = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&](const Waiting& each) { return each.site != waits->site; });
+  if (other == waiting_.end()) return;
+  const auto first = static_cast<size_t>(waits - waiting_.begin()),
+             second = static_cast<size_t>(other - waiting_.begin());
+  throw UserError(
+      waits->site->node, "the threads of a block do not all reach this barrier: {} waits at it, {} {}{}",
+      threads_.text(waits - waiting_.begin()), threads_.text(other - waiting_.begin()),
+      fibers_.has_ended(second) ? "has ended" : "waits at another one", waits->site->at(frames_[first]))
+      .help("move the barrier out of what only some threads run");
+}
+
+void ThreadGroup::meet(Frame& frame, const Site* site) {
+  waiting_[frame.thread].site = site;
+  fibers_.pause();
+}
+
+std::pair<std::shared_ptr<Memory>, bool> ThreadGroup::shared(const Frame& frame, size_t n) {
+  Shared& shared = shared_[n];
+  shared.times.resize(frames_.size());
+  const int64_t time = ++shared.times[frame.thread];
+  const bool is_first = time > shared.made;
+  if (is_first) {
+    shared.made = time;
+    shared.memory = std::make_shared<Memory>();
+  }
+  return {shared.memory, is_first};
+}
+
+}  // namespace tilewright::analysis

@@ -1,0 +1,62 @@
+// A kernel of a GPU: its blocks run one after the other, the threads of a block in turns, from barrier to barrier.
+#pragma once
+#include <map>
+
+#include "tilewright/analysis/interpreter/code.h"
+#include "tilewright/analysis/interpreter/fibers.h"
+
+namespace tilewright::analysis {
+
+/// The axes of a kernel's blocks, or of a block's threads, with their extents; the first is the fastest.
+struct Grid {
+  std::vector<std::pair<std::string, int64_t>> axes;
+
+  int64_t size() const;
+  /// The value of axis `n` in block or thread `linear`.
+  int64_t value(size_t n, int64_t linear) const;
+  /// "threadIdx.x = 3, threadIdx.y = 0".
+  std::string text(int64_t linear) const;
+};
+
+/// A buffer from outside of the kernel of which each thread has its own.
+struct OwnBuffer {
+  size_t view, data;  // its view, and the slot of its pointer
+};
+
+/// The threads of the block that runs now.
+class ThreadGroup {
+ public:
+  ThreadGroup(Program& program, Grid threads);
+
+  /// Runs `body` for each thread, with a copy of `frame` that has memory of its own for `own`.
+  void run(const Frame& frame, const Strand* block, const std::vector<OwnBuffer>& own,
+           const std::function<void(Frame&)>& body);
+  const Grid& threads() const { return threads_; }
+
+  /// Waits until each thread waits or has ended.  With a `site`, a barrier of the program, UserError is raised there if one
+  /// of them is elsewhere.
+  void meet(Frame& frame, const Site* site);
+  /// The memory that all threads get from allocation `n`, and whether this one is the first to ask for it.
+  std::pair<std::shared_ptr<Memory>, bool> shared(const Frame& frame, size_t n);
+
+ private:
+  bool begin_epoch(const Strand* block);
+  void require_all_at_one_barrier() const;
+
+  struct Waiting {
+    const Site* site = nullptr;
+  };
+  struct Shared {
+    std::shared_ptr<Memory> memory;
+    std::vector<int64_t> times;  // how often each thread asked
+    int64_t made = 0;
+  };
+  Program& program_;
+  Grid threads_;
+  Fibers fibers_;
+  std::vector<Frame> frames_;
+  std::vector<Waiting> waiting_;
+  std::map<size_t, Shared> shared_;
+};
+
+}  // namespace tilewright::analysis
