@@ -51,7 +51,8 @@ Table table_of(const NodeMath& math) {
     throw UserError("attribute \"bits\" is {}, expected 2, 4 or 8", bits);
   const std::vector<int64_t> bytes = extents_of(math, table.numbers, "data"),
                              blocks = extents_of(math, table.scales, "scales");
-  if (bytes.empty() || blocks.empty()) throw UserError("input {} is a scalar, expected rows", bytes.empty() ? 0 : 2);
+  if (bytes.empty() || blocks.empty())
+    throw UserError("input {} is a scalar, expected rows", bytes.empty() ? 0 : 2);
   if (bits < 8) table.numbers = integers_of(math, 0, bits, bytes.back() * 8 / bits);
   if (!table.zeros)
     table.zeros = relax::make_scalar(int64_t{1} << (bits - 1), DataType::uint(8));
