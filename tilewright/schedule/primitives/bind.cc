@@ -30,15 +30,15 @@ constexpr std::string_view kThreadAxes[] = {"blockIdx.x",  "blockIdx.y",  "block
 void require_same_threads(const State& state, NodeId inner, NodeId outer) {
   const ForNode *loop = state.node(inner).loop(), *around = state.node(outer).loop();
   const std::string &name = state.node(inner).name, &other = state.node(outer).name;
-  if (!ir::structural_equal(loop->extent, around->extent))
-    throw refuse(state, inner, "loop {} has {} iterations, but loop {} around it is bound to {} and has {}",
-                 name, text(loop->extent), other, around->thread_tag, text(around->extent))
-        .help("split loop {} by {} first", name, text(around->extent));
   if (tir::uses(loop->body, around->loop_var.get()))
     throw refuse(state, inner,
                  "what runs in loop {} depends on loop {}, which is bound to {} already: the threads could "
                  "not share it",
                  name, other, around->thread_tag);
+  if (!ir::structural_equal(loop->extent, around->extent))
+    throw refuse(state, inner, "loop {} has {} iterations, but loop {} around it is bound to {} and has {}",
+                 name, text(loop->extent), other, around->thread_tag, text(around->extent))
+        .help("split loop {} by {} first", name, text(around->extent));
   for (NodeId block : state.blocks_below(inner)) {
     for (const BufferRegion& write : state.node(block).block()->writes) {
       if (write->buffer->scope() == "local")
