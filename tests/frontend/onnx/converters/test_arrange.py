@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from onnx_testing import run_node
 
+import tilewright
+
 X = np.arange(35, dtype="float32").reshape(5, 7)
 PICTURE = np.arange(2 * 8 * 3 * 5, dtype="float32").reshape(2, 8, 3, 5)
 
@@ -12,6 +14,17 @@ def test_pad():
     pads = np.array([1, 2, 0, 3], "int64")
     found = run_node("Pad", [X, pads, np.array(9, "float32")], constants=[1])
     np.testing.assert_array_equal(found, np.pad(X, [(1, 0), (2, 3)], constant_values=9))
+
+
+def test_pads_that_remove_more_than_there_is():
+    """The standard does not say what is left: onnxruntime adds the pads up."""
+    pads = np.array([-5, 0, 4, 0], "int64")
+    with pytest.raises(tilewright.UserError) as error:
+        run_node("Pad", [X[:2], pads], constants=[1])
+    assert str(error.value).splitlines()[0].endswith("the pads remove 5 elements of 2 in dimension 0")
+    np.testing.assert_array_equal(
+        run_node("Pad", [X[:5], pads], constants=[1]), np.zeros((4, X.shape[1]), "float32")
+    )
 
 
 @pytest.mark.parametrize("mode", ["edge", "reflect", "wrap"])

@@ -76,6 +76,10 @@ Expr cropped(Importer& importer, const Node& node, const Expr& x, std::vector<in
   for (size_t n = 0; n < shape.size(); ++n) {
     const int64_t first = std::min<int64_t>((*before)[n], 0), last = std::min<int64_t>((*after)[n], 0);
     if (first == 0 && last == 0) continue;
+    const ir::PrimExpr removed = relax::extent_imm(-first - last);
+    importer.require(node, tir::operator<=(removed, shape[n]),
+                     "the pads remove {} elements of {} in dimension {}", removed, shape[n],
+                     relax::extent_imm(static_cast<int64_t>(n)));
     axes.push_back(relax::extent_imm(static_cast<int64_t>(n)));
     begin.push_back(relax::extent_imm(-first));
     end.push_back(arith::simplify(tir::operator+(shape[n], last)));
