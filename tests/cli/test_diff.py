@@ -236,6 +236,50 @@ def test_ranges():
 
 
 @pytest.fixture
+def texts(save_model, tmp_path):
+    """b = a or "ö" where a is "dog", c = b + b; x.npz has a."""
+    node, text = onnx.helper.make_node, onnx.TensorProto.STRING
+    np.savez(tmp_path / "x.npz", a=np.array(["dog", "é", ""]))
+    nodes = [
+        node("Equal", ["a", "dog"], ["is_dog"]),
+        node("Where", ["is_dog", "other", "a"], ["b"], name="choice"),
+        node("StringConcat", ["b", "b"], ["c"], name="twice"),
+    ]
+    constants = {
+        name: onnx.helper.make_tensor(name, text, [1], [value.encode()])
+        for name, value in [("dog", "dog"), ("other", "ö")]
+    }
+    name = save_model(nodes, {"a": (text, ["n"])}, {"c": (text, None)}, constants)
+    model = onnx.load(tmp_path / name)
+    model.opset_import[0].version = 20
+    onnx.save(model, tmp_path / name)
+    return name
+
+
+@pytest.mark.parametrize("reference", ["interpreter", "onnxruntime"])
+def test_strings_that_agree(command, texts, reference):
+    done = command("diff", texts, "--reference", reference, "--input", "x.npz")
+    assert (done.code, done.out, done.err) == (0, f"3 values of 3 nodes agree with {reference}\n", "")
+
+
+def test_strings_that_differ(command, texts, tmp_path):
+    np.savez(tmp_path / "right.npz", b=np.array(["ö", "é", "-"]), c=np.array(["öö", "éé", "--"]))
+    done = command("diff", texts, "--reference", "right.npz", "--input", "x.npz", "-o", "found")
+    assert (done.code, done.err) == (1, "")
+    assert done.out.splitlines()[0] == 'Where node "choice": b: 1 of 3 strings differ'
+    with np.load(tmp_path / "found/expected.npz") as expected:
+        assert expected["b"].tolist() == ["ö", "é", "-"]
+
+
+def test_no_random_strings(command, texts):
+    done = command("diff", texts)
+    assert (done.code, done.err) == (
+        2,
+        'error: input "a" holds strings, of which there are no random ones\nhelp: give the inputs with --input\n',
+    )
+
+
+@pytest.fixture
 def branches(save_model, tmp_path):
     """y = a Loop over three iterations of an If of x + 1, and what is made of it; x.npz has its input."""
     node, graph, value = onnx.helper.make_node, onnx.helper.make_graph, onnx.helper.make_tensor_value_info

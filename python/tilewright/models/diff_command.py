@@ -11,6 +11,7 @@ from .numbers import range_text
 from .program import dims_of, run_program, threads_set
 from .runs import Reference, comparable, inputs_for, random_inputs, read_arrays, run_tilewright
 from .subgraphs import nodes_inside, not_compared
+from .tensors import without_objects
 
 
 def _inputs(model: ModelFile, asked: SimpleNamespace) -> dict:
@@ -52,7 +53,7 @@ def _dump(model: ModelFile, inputs: dict, asked: SimpleNamespace) -> None:
     arrays = found | {f"{name}@reference": right[name] for name in names if name in right}
     try:
         with open(asked.output, "wb") as file:  # noqa: PTH123  savez would append .npz to another name
-            np.savez(file, **arrays)
+            np.savez(file, **without_objects(arrays))
     except OSError as error:
         raise UserError(
             f'"{asked.output}" cannot be written: {error.strerror}\nhelp: name another file'

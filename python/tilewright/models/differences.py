@@ -10,6 +10,7 @@ from .file import ModelFile, Node
 from .numbers import Distance, distance, is_float, range_text
 from .runs import Reference, comparable, run_tilewright
 from .subgraphs import graph_that_ran, graphs_of
+from .tensors import with_objects, without_objects
 
 
 @dataclasses.dataclass
@@ -133,6 +134,7 @@ def diff(
     >>> tilewright.models.diff("model.onnx", {"image": np.ones((1, 1, 28, 28), "float32")}, reference="onnxruntime")
     """
     model = model if isinstance(model, ModelFile) else ModelFile(model)
+    inputs = {name: with_objects(np.asarray(array)) for name, array in inputs.items()}
     right = inputs | Reference(reference).values(model, inputs)
     search = _Search(model, right, rtol, atol)
     names = [name for name in comparable(model) if name in right]
@@ -196,9 +198,9 @@ def write_reproducer(search: _Search, nodes: list[Node], value: str, folder: Pat
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "model.onnx").write_bytes(search.model.part(nodes, [value], given))
-        np.savez(folder / "inputs.npz", **given)
+        np.savez(folder / "inputs.npz", **without_objects(given))
         expected = {name: search.right[name] for name in made if name in search.right}
-        np.savez(folder / "expected.npz", **expected)
+        np.savez(folder / "expected.npz", **without_objects(expected))
     except OSError as error:
         raise UserError(
             f'"{folder}" cannot be written: {error.strerror}\nhelp: name another folder'

@@ -52,13 +52,14 @@ def distance(found: np.ndarray, right: np.ndarray, rtol: float | None = None, at
     atol  part of the largest number of `right` by which all may differ
     """
     if (found.shape, found.dtype) != (right.shape, right.dtype):
-        shown = [f"{array.dtype}{list(array.shape)}" for array in (found, right)]
+        shown = [_type_text(array) for array in (found, right)]
         return Distance(is_far=True, note=f"{shown[0]}, expected {shown[1]}")
     if found.size == 0:
         return Distance()
     if not is_float(found.dtype):
         if found.dtype.kind not in "iub":
-            return Distance(is_far=not np.array_equal(found, right))
+            count = int(np.sum(found != right))
+            return Distance(is_far=count > 0, note=f"{count} of {found.size} strings differ" if count else "")
         gap = np.abs(found.astype("float64") - right.astype("float64"))
         at = np.unravel_index(int(gap.argmax()), gap.shape)
         rel = (gap / np.maximum(np.abs(right.astype("float64")), 1)).max()
@@ -79,9 +80,13 @@ def distance(found: np.ndarray, right: np.ndarray, rtol: float | None = None, at
     return Distance(float(gap.max()), float(rel.max()), worst, tuple(map(int, at)), is_far)
 
 
+def _type_text(array: np.ndarray) -> str:
+    return f"{'string' if array.dtype.kind == 'O' else array.dtype}{list(array.shape)}"
+
+
 def range_text(array: np.ndarray) -> str:
     """ "float32[3, 4] from -1 to 2, 1 NaN": what an array holds, in a few words."""
-    text = f"{array.dtype}{list(array.shape)}"
+    text = _type_text(array)
     if array.size == 0 or array.dtype.kind not in "fiubV":
         return text
     numbers = array.astype("float64")

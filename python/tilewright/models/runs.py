@@ -8,6 +8,7 @@ from ..runtime.vm import VirtualMachine, VMInstrumentReturnKind
 from ..tir._interpreter import interpret
 from ..transform import PassContext
 from .file import ModelFile
+from .tensors import with_objects
 
 #: operators whose results are no tensors
 _NO_TENSORS = {
@@ -24,7 +25,8 @@ _NO_TENSORS = {
 def arrays_of(results, names: list[str]) -> dict:
     """{name: numpy array} of what a graph gave."""
     results = results if isinstance(results, tuple | list) and len(names) > 1 else (results,)
-    return {name: np.array(value.numpy()) for name, value in zip(names, results, strict=True)}
+    arrays = [value if isinstance(value, np.ndarray) else np.array(value.numpy()) for value in results]
+    return dict(zip(names, arrays, strict=True))
 
 
 def run_tilewright(data: bytes, inputs: dict, names: list[str]) -> dict:
@@ -121,7 +123,7 @@ def read_arrays(path: str) -> dict:
     """{name: array} of an .npz file."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            return dict(file)
+            return {name: with_objects(array) for name, array in file.items()}
     except OSError as error:
         raise UserError(f'"{path}" cannot be read: {error.strerror or error}\nhelp: check the path') from None
     except (ValueError, TypeError, AttributeError):
@@ -144,6 +146,10 @@ def random_inputs(model: ModelFile, seed: int, dims: dict[str, int]) -> dict:
     for name in model.inputs:
         dtype, shape = model.input_type(name)
         extents = [each if isinstance(each, int) else dims.get(each, 1) for each in shape or []]
+        if dtype.kind == "O":
+            raise UserError(
+                f'input "{name}" holds strings, of which there are no random ones\nhelp: give the inputs with --input'
+            )
         if dtype.kind in "iub":
             inputs[name] = generator.integers(0, 2, extents).astype(dtype)
         else:

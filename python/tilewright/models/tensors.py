@@ -14,6 +14,7 @@ ELEMENT_TYPES = {
     "int16": 5,
     "int32": 6,
     "int64": 7,
+    "object": 8,  # strings
     "bool": 9,
     "float16": 10,
     "float64": 11,
@@ -22,12 +23,22 @@ ELEMENT_TYPES = {
     "bfloat16": 16,
 }
 _NAMES = {number: name for name, number in ELEMENT_TYPES.items()}
-_FLOAT_DATA, _INT32_DATA, _INT64_DATA, _DOUBLE_DATA, _UINT64_DATA = 4, 5, 7, 10, 11
+_FLOAT_DATA, _INT32_DATA, _STRING_DATA, _INT64_DATA, _DOUBLE_DATA, _UINT64_DATA = 4, 5, 6, 7, 10, 11
 _RAW, _EXTERNAL, _LOCATION = 9, 13, 14
 
 
+def with_objects(array: np.ndarray) -> np.ndarray:
+    """The array; strings as objects, so that those of two arrays have one dtype."""
+    return array.astype(object) if array.dtype.kind in "US" else array
+
+
+def without_objects(arrays: dict) -> dict:
+    """{name: array} as .npz files hold them: objects are strings."""
+    return {name: array.astype(str) if array.dtype.kind == "O" else array for name, array in arrays.items()}
+
+
 def dtype_of(element_type: int, name: str) -> np.dtype:
-    """The numpy dtype of an element type.
+    """The numpy dtype of an element type; object for strings.
 
     Raises Unsupported for one that numpy has not
     """
@@ -49,6 +60,9 @@ def array_of(tensor: Message, folder) -> np.ndarray:
     """The elements of a TensorProto; `folder` has the files that tensors are kept in."""
     name = tensor.text(8)
     dtype, shape = dtype_of(tensor.int(2), name), tuple(tensor.ints(1))
+    if dtype.kind == "O":
+        texts = [bytes(each).decode("utf-8", "surrogateescape") for each in tensor.all(_STRING_DATA)]
+        return np.array(texts, object).reshape(shape)
     if tensor.int(_LOCATION) == 1:
         data = _external(tensor, name, folder)
     elif tensor.all(_RAW):
@@ -93,10 +107,12 @@ def _external(tensor: Message, name: str, folder) -> bytes:
 
 def tensor_of(name: str, array: np.ndarray) -> Message:
     """A TensorProto."""
-    array = np.ascontiguousarray(array).reshape(np.shape(array))
+    array = with_objects(np.ascontiguousarray(array).reshape(np.shape(array)))
     if array.dtype.name not in ELEMENT_TYPES:
         raise Unsupported(f'array "{name}" has dtype {array.dtype}, which ONNX files do not have here')
     tensor = Message().set(1, *array.shape).set(2, ELEMENT_TYPES[array.dtype.name])
+    if array.dtype.kind == "O":
+        return tensor.set(8, name).set(_STRING_DATA, *array.ravel().tolist())
     return tensor.set(8, name).set(9, array.tobytes())
 
 
@@ -105,7 +121,7 @@ def value_info(name: str, dtype=None, shape=None) -> Message:
     info = Message().set(1, name)
     if dtype is None:
         return info
-    kind = Message().set(1, ELEMENT_TYPES[np.dtype(dtype).name])
+    kind = Message().set(1, ELEMENT_TYPES["object" if np.dtype(dtype).kind in "US" else np.dtype(dtype).name])
     if shape is not None:
         dims = [Message().set(2 if isinstance(extent, str) else 1, extent) for extent in shape]
         kind.set(2, Message().set(1, *dims))
