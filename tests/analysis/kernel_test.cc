@@ -113,10 +113,31 @@ TEST(Kernel, BlocksCannotExchangeData) {
         bx = T.launch_thread("blockIdx.x", 2)
         tx = T.launch_thread("threadIdx.x", 2)
         T.tvm_storage_sync("shared")
-        A[bx + tx] = T.float32(0)
+        A[bx + tx] = T.Cast("float32", tx)
   )",
                   {floats(counted(4))}),
             "two blocks touch A[1]: blockIdx.x = 0 writes it, blockIdx.x = 1 writes it at bx = 1, tx = 0");
+}
+
+constexpr std::string_view kSameElement = R"(
+    @T.prim_func
+    def main(A: T.Buffer((4,), "float32")):
+        tx = T.launch_thread("threadIdx.x", 4)
+        A[0] = VALUE
+)";
+
+TEST(Kernel, ThreadsMayWriteTheSameNumber) {
+  std::string program(kSameElement);
+  program.replace(program.find("VALUE"), 5, "T.float32(7)");
+  const Tensor A = floats(counted(4));
+  interpret(script::parse_func(program), std::vector<Value>{A});
+  EXPECT_EQ(content(A), (std::vector<float>{7, 1, 2, 3}));
+  program = kSameElement;
+  program.replace(program.find("VALUE"), 5, "A[tx] + T.float32(1)");
+  EXPECT_EQ(fault(program, {floats({1, 3, 2, 1})}),
+            "two threads touch A[0] with no barrier between: threadIdx.x = 0 writes it, threadIdx.x = 1 "
+            "writes it at "
+            "tx = 1");
 }
 
 TEST(Kernel, MemoryOfAThreadIsItsOwn) {

@@ -34,8 +34,10 @@ struct Access {
   SitePtr site;
 
   /// The offset in bits of the element at `index` (one value per dimension) in its memory, after all checks.
-  /// With `is_there`, reading an element that was never written is not an error but sets it to false.
-  int64_t place(Frame& frame, const int64_t* index, bool* is_there = nullptr) const;
+  /// With `is_there`, reading an element that was never written is not an error but sets it to false.  A `value` that
+  /// will be written is no race of two threads if the element has it already.
+  int64_t place(Frame& frame, const int64_t* index, bool* is_there = nullptr,
+                const Scalar* value = nullptr) const;
   /// The start of the memory.
   char* data(Frame& frame) const { return frame.views[view].memory->data; }
   [[noreturn]] void fail_uninitialised(Frame& frame, const int64_t* index) const;
