@@ -96,4 +96,7 @@ def test_memory_of_another_thread_is_not_there():
     a, b = np.ones(8, "float32"), np.zeros(8, "float32")
     with pytest.raises(tilewright.UserError) as error:
         tilewright.tir.interpret(reads_neighbours_private_memory, a, b)
-    assert str(error.value).splitlines()[0] == "error: L[1] is read before anything is written to it at i = 0, vi = 0"
+    assert (
+        str(error.value).splitlines()[0]
+        == "error: L[1] is read before anything is written to it at i = 0, vi = 0"
+    )

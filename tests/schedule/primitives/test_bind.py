@@ -39,7 +39,7 @@ def window_sum_of_shared(A: T.Buffer((18,), "float32"), B: T.Buffer((16,), "floa
             for ax0_0 in range(2):
                 for ax0_1 in T.thread_binding(8, thread="threadIdx.x"):
                     with T.block("A_shared"):
-                        v0 = T.axis.spatial(18, i_0 * 8 + (ax0_0 * 8 + ax0_1))
+                        v0 = T.axis.spatial(18, i_0 * 8 + ax0_0 * 8 + ax0_1)
                         T.where(ax0_0 * 8 + ax0_1 < 10)
                         A_shared[v0] = A[v0]
             with T.block("B"):
@@ -66,6 +66,7 @@ def test_other_numbers_of_the_same_threads_are_refused():
         window_sum,
         lambda sch: sch.bind(copied(sch, 4), "threadIdx.x"),
         "error: bind: loop ax0_1 has 4 iterations, but loop i_1 around it is bound to threadIdx.x and has 8\n"
+        "note: ax0_1 was made from this line\n"
         "help: split loop ax0_1 by 8 first",
     )
 
@@ -81,7 +82,9 @@ def test_a_loop_that_uses_the_number_of_the_same_thread_is_refused():
         double,
         steps,
         "error: bind: what runs in loop j_1 depends on loop i, which is bound to threadIdx.x already: the threads could "
-        "not share it",
+        "not share it\n"
+        "note: j_1 was made from this line\n"
+        'help: bind(loop j_1, "threadIdx.y") would be legal',
     )
 
 
@@ -98,7 +101,9 @@ def test_what_threads_fill_together_is_no_private_memory():
     check_refused(
         window_sum,
         steps,
-        "error: bind: block A_shared writes A_local, of which each thread of loop i_0 has its own",
+        "error: bind: block A_shared writes A_shared, of which each thread of loop i_0 has its own\n"
+        "note: A_shared was made from this line\n"
+        'help: keep A_shared in scope "shared"',
     )
 
 
