@@ -18,7 +18,8 @@ using ExternFunction = std::function<runtime::Value(runtime::Args)>;
 struct InterpretOptions {
   bool check_uninitialised = true;  // use of an element that was never written; copies pass the state on
   bool check_regions = true;        // an access by a block outside of its T.reads / T.writes
-  // two iterations of a parallel, vectorized or thread loop touch one element and one of them writes
+  // two iterations of a parallel or vectorized loop, two blocks, or two threads with no barrier between, touch one
+  // element and one of them writes
   bool check_races = true;
   bool check_axes = true;             // a value of a block axis outside of its domain
   int64_t max_steps = 1'000'000'000;  // maximum number of loop iterations before the run is aborted
@@ -37,10 +38,13 @@ struct InterpretOptions {
 /// program: float32 (float16, bfloat16, float8) is rounded after each operation, integers wrap around,
 /// division by zero is an error.  Accesses outside of a buffer are always errors, also in the operand of a
 /// T.Select that is not selected; T.if_then_else, `and` and `or` evaluate only the operands they need.  Loops
-/// of every kind run in order; accesses of one block's iterations over a thread axis that it reduces are not
-/// a race.  Raises UserError that names the buffer, the indices and the iteration that show the fault, with
-/// the caret on the expression; Unsupported for operators that the interpreter cannot run (barriers between
-/// threads that exchange data, hardware intrinsics).
+/// run in order, but those over blocks and threads of a GPU: blocks run one after the other, and the threads of
+/// a block take turns from barrier to barrier.  In a program with blocks (T.block), which has no barriers yet,
+/// each statement of a sequence begins when all threads have ended the one before.  Accesses of one block's
+/// iterations over a thread axis that it reduces are not a race, nor are threads that write the same number.
+/// Raises UserError that names the buffer, the indices and the iteration or threads that show the fault, with
+/// the caret on the expression: also for a barrier that not all threads of a block reach.  Raises Unsupported
+/// for operators that the interpreter cannot run (hardware intrinsics) and for blocks of more than 4,096 threads.
 runtime::Value interpret(const PrimFunc& func, runtime::Args args, const InterpretOptions& options = {});
 /// The same for function `name` of a module, whose functions may call each other.
 runtime::Value interpret(const IRModule& module, std::string_view name, runtime::Args args,

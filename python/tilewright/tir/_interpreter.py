@@ -10,11 +10,12 @@ def interpret(program, *args, name: str = "main", check_races: bool = True, max_
     program      a PrimFunc, or a module whose functions may call each other
     args         numpy arrays, tensors and numbers, in the order of the parameters; outputs are written in place
     name         of the function of a module; default "main"
-    check_races  refuse two iterations of a parallel loop that touch one element, one of them writing; default True
+    check_races  refuse two iterations of a parallel loop, two blocks of a GPU, or two threads with no barrier between, that touch
+                 one element, one of them writing another number; default True
     max_steps    iterations of loops before the run is given up; default 10**9
     Raises       UserError where an element is read before it is written, an index or a block axis leaves its range, a
-                 block reads or writes what its T.reads and T.writes leave out, or numbers are divided by zero;
-                 Unsupported for operators that only hardware has
+                 block reads or writes what its T.reads and T.writes leave out, numbers are divided by zero, or a barrier is
+                 not reached by all threads of a block; Unsupported for operators that only hardware has
     >>> tilewright.tir.interpret(mm, a, b, c, name="mm_relu")
     """
     return _core.interpret(unwrapped(program), name, check_races, max_steps, *args)
