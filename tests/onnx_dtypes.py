@@ -416,6 +416,7 @@ NOT_HERE = {
         "sequences",
     ),
     **dict.fromkeys(("Optional", "OptionalGetElement", "OptionalHasElement"), "optional values"),
+    **dict.fromkeys(("RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit", "TfIdfVectorizer"), "strings"),
     **dict.fromkeys(("DynamicQuantizeLinear", "ImageDecoder", "NonMaxSuppression"), "has one element type"),
 }  # fmt: skip
 

@@ -18,7 +18,7 @@ COMMANDS = ROOT / "build/compile_commands.json"
 MOST_FILES = {
     "While": 15,
     "AssertStmt": 15,
-    "AttrStmt": 24,
+    "AttrStmt": 25,  # kernels of GPUs in the interpreter
     "Evaluate": 25,
     "SeqStmt": 30,
     "DeclBuffer": 30,

@@ -14,6 +14,7 @@
 //   matmul(a, b, out_dtype="int32")           =>  matmul(a + 128, b, out_dtype="int32") - 128 * b.sum()
 // The new arithmetic on constants is left to fold_constant.
 // Source: Jacob et al., arXiv 1712.05877, section 2
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 #include <unordered_set>
@@ -21,6 +22,7 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/build/block_builder.h"
+#include "tilewright/relax/infer/infer.h"
 #include "tilewright/relax/infer/op.h"
 #include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
@@ -117,7 +119,7 @@ class Rewriting {
       if (x.scales == parameters->scales && x.zero[0] + offset(x.dtype) == moved) {
         if (x.dtype == activations_) twins_[var.get()] = x.values;
         if (x.dtype != dtype) return nullptr;
-        names_[var.get()] = x.values;
+        if (type_of(x.values)) names_[var.get()] = x.values;
         return x.values;
       }
     }
@@ -275,9 +277,18 @@ class Rewriting {
   }
 
   AnyVar define(const Expr& value, const std::string& name) {
-    const AnyVar var = DataflowVarNode::make(name, Type());
+    const AnyVar var = DataflowVarNode::make(name, type_if_known(value));
     bindings_.push_back(VarBindingNode::make(var, value));
     return var;
+  }
+
+  // Null for a value whose operands have no types: the module is normalised at the end.
+  static Type type_if_known(const Expr& value) {
+    const auto* call = value.as<CallNode>();
+    const auto is_typed = [](const Expr& arg) { return type_of(arg) != nullptr; };
+    if (call && !std::all_of(call->args.begin(), call->args.end(), is_typed)) return nullptr;
+    const auto* piece = value.as<TupleGetItemNode>();
+    return piece && !is_typed(piece->tuple) ? Type() : infer_type(value);
   }
 
   const DataType activations_;

@@ -34,9 +34,9 @@ def test_grid_sample_of_a_volume(mode, padding):
 def test_a_place_that_is_no_finite_number_lies_outside(mode, ndim, place):
     x = some(1, 2, *(4, 5, 6)[:ndim])
     places = grid(1, 3, 4, ndim) if ndim == 2 else grid(1, 2, 3, 4, ndim)
-    finite = ours(model_of("GridSample", [x, places], mode=mode), [x, places])[0]
+    finite = by_us(model_of("GridSample", [x, places], mode=mode), [x, places])[0]
     places[..., 1, 0] = place
-    found = ours(model_of("GridSample", [x, places], mode=mode), [x, places])[0]
+    found = by_us(model_of("GridSample", [x, places], mode=mode), [x, places])[0]
     assert (found[..., 1] == 0).all()
     np.testing.assert_array_equal(np.delete(found, 1, -1), np.delete(finite, 1, -1))
 
