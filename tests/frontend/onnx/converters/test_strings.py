@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from onnx import helper
+from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 from string_testing import TEXTS, check, compiled, found, parsed, require_same, texts
 
@@ -388,3 +388,16 @@ def test_strings_there_and_back():
 def test_reference_splits_the_same():
     model = model_of("StringSplit", [8], ("string", "int64"), delimiter=",")
     require_same(found(model, SENTENCES), ReferenceEvaluator(model).run(None, {"x": SENTENCES}))
+
+
+def test_an_output_that_says_string_without_reason():
+    """Element types of outputs are inferred: a file that is wrong about them is no error."""
+    graph = helper.make_graph(
+        [helper.make_node("Relu", ["x"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3])],
+        [helper.make_tensor_value_info("y", TensorProto.STRING, [3])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    main = tilewright.VirtualMachine(tilewright.compile(model))["main"]
+    np.testing.assert_array_equal(main(np.float32([-1, 0, 2])).numpy(), np.float32([0, 0, 2]))

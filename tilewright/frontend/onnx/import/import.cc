@@ -63,10 +63,11 @@ Expr output_value(Importer& importer, const ValueInfo& output) {
 // The names of inputs and outputs that hold strings.
 ir::ObjectRef string_names(const Graph& graph) {
   std::vector<ir::ObjectRef> names;
-  for (const std::vector<ValueInfo>* values : {&graph.inputs, &graph.outputs}) {
-    for (const ValueInfo& value : *values) {
-      if (is_of_strings(value)) names.push_back(ir::StringImmNode::make(value.name));
-    }
+  for (const ValueInfo& input : graph.inputs) {
+    if (is_of_strings(input)) names.push_back(ir::StringImmNode::make(input.name));
+  }
+  for (const ValueInfo& output : graph.outputs) {  // marked, also where they are lists
+    if (output.is_string) names.push_back(ir::StringImmNode::make(output.name));
   }
   return ir::ArrayNode::make(std::move(names));
 }

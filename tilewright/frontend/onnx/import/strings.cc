@@ -33,8 +33,11 @@ void each_text(const Graph& graph, const UseTensor& use_tensor, const UseAttribu
 }
 
 bool may_hold_strings(const Graph& graph) {
-  if (std::any_of(graph.inputs.begin(), graph.inputs.end(), is_of_strings) || !graph.texts.empty())
-    return true;
+  const auto says_so = [](const std::vector<ValueInfo>& values) {
+    return std::any_of(values.begin(), values.end(), is_of_strings);
+  };
+  // an output may say so without reason: the marks are right
+  if (says_so(graph.inputs) || says_so(graph.outputs) || !graph.texts.empty()) return true;
   for (const Node& node : graph.nodes) {
     for (const Attribute& attribute : node.attributes) {
       const bool is_type =
