@@ -1,7 +1,8 @@
 """Moves of elements: shapes, slices, permutations, joins."""
 
 import numpy as np
-from onnx import helper, numpy_helper
+import pytest
+from onnx import AttributeProto, TensorProto, helper, numpy_helper
 from onnx_testing import run_node
 
 import tilewright
@@ -63,3 +64,17 @@ def test_a_slice_that_is_empty_at_every_open_extent():
         for columns in (0, 1, 2, 7):
             x = np.ones((3, columns), "float32")
             np.testing.assert_array_equal(main(x).numpy(), x[:, start:end:step])
+
+
+def test_a_sparse_constant_is_refused():
+    node = helper.make_node("Constant", [], ["c"])
+    node.attribute.add(name="sparse_value", type=AttributeProto.SPARSE_TENSOR)
+    output = helper.make_tensor_value_info("c", TensorProto.FLOAT, None)
+    model = helper.make_model(helper.make_graph([node], "g", [], [output]), ir_version=8)
+    model.opset_import[0].version = 17
+    with pytest.raises(tilewright.Unsupported) as error:
+        tilewright.frontend.onnx.from_onnx(model)
+    assert str(error.value) == (
+        'unsupported: Constant node that makes "c": attribute "sparse_value" is a sparse tensor\n'
+        "help: store the tensor as a dense one"
+    )

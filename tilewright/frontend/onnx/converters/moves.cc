@@ -30,7 +30,9 @@ runtime::Tensor constant_data(const Importer& importer, const Attribute& value) 
     case Attribute::kInts: return tensor_of<int64_t>(value.integers, kInt64, true);
     case Attribute::kFloat: return tensor_of<float>(std::vector{value.number}, kFloat32, false);
     case Attribute::kFloats: return tensor_of<float>(value.numbers, kFloat32, true);
-    default: throw Unsupported("attribute \"{}\" holds no numbers", value.name);
+    default:  // sparse_value
+      throw Unsupported("attribute \"{}\" is a sparse tensor", value.name)
+          .help("store the tensor as a dense one");
   }
 }
 
