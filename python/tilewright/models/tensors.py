@@ -106,14 +106,28 @@ def _external(tensor: Message, name: str, folder) -> bytes:
 
 
 def tensor_of(name: str, array: np.ndarray) -> Message:
-    """A TensorProto."""
+    """A TensorProto.
+
+    Raises Unsupported for a dtype that ONNX files do not have, and for objects other than strings
+    """
     array = with_objects(np.ascontiguousarray(array).reshape(np.shape(array)))
     if array.dtype.name not in ELEMENT_TYPES:
         raise Unsupported(f'array "{name}" has dtype {array.dtype}, which ONNX files do not have here')
     tensor = Message().set(1, *array.shape).set(2, ELEMENT_TYPES[array.dtype.name])
     if array.dtype.kind == "O":
-        return tensor.set(8, name).set(_STRING_DATA, *array.ravel().tolist())
+        return tensor.set(8, name).set(_STRING_DATA, *_texts(name, array))
     return tensor.set(8, name).set(9, array.tobytes())
+
+
+def _texts(name: str, array: np.ndarray) -> list:
+    texts = array.ravel().tolist()
+    for each in texts:
+        if not isinstance(each, (str, bytes)):
+            raise Unsupported(
+                f'array "{name}" of objects holds {each!r}, an object of {type(each).__name__}; '
+                "those of ONNX files are strings"
+            )
+    return texts
 
 
 def value_info(name: str, dtype=None, shape=None) -> Message:
@@ -121,7 +135,8 @@ def value_info(name: str, dtype=None, shape=None) -> Message:
     info = Message().set(1, name)
     if dtype is None:
         return info
-    kind = Message().set(1, ELEMENT_TYPES["object" if np.dtype(dtype).kind in "US" else np.dtype(dtype).name])
+    name_of_type = "object" if np.dtype(dtype).kind in "US" else np.dtype(dtype).name
+    kind = Message().set(1, ELEMENT_TYPES[name_of_type])
     if shape is not None:
         dims = [Message().set(2 if isinstance(extent, str) else 1, extent) for extent in shape]
         kind.set(2, Message().set(1, *dims))
