@@ -38,8 +38,8 @@ struct InterpretOptions {
 /// program: float32 (float16, bfloat16, float8) is rounded after each operation, integers wrap around,
 /// division by zero is an error.  Accesses outside of a buffer are always errors, also in the operand of a
 /// T.Select that is not selected; T.if_then_else, `and` and `or` evaluate only the operands they need.  Loops
-/// run in order, but those over blocks and threads of a GPU: blocks run one after the other, and the threads of
-/// a block take turns from barrier to barrier.  In a program with blocks (T.block), which has no barriers yet,
+/// run in order, but those over blocks and threads of a GPU: blocks run one after the other, and so do the threads
+/// of a block from one barrier to the next.  In a program with blocks (T.block), which has no barriers yet,
 /// each statement of a sequence begins when all threads have ended the one before.  Accesses of one block's
 /// iterations over a thread axis that it reduces are not a race, nor are threads that write the same number.
 /// Raises UserError that names the buffer, the indices and the iteration or threads that show the fault, with

@@ -158,8 +158,9 @@ class Program {
   Frame frame_of(const FunctionCode& code, const Strand* strand);
   /// Keeps `strand`, one level below its parent.
   const Strand* new_strand(Strand strand);
-  /// Both live as long as the program.
-  ThreadGroup& new_group(const Grid& threads);
+  /// The group with these axes, one for all kernels that have them.
+  ThreadGroup& group_of(const Grid& threads);
+  /// A copy of `grid` that lives as long as the program.
   const Grid& keep(const Grid& grid);
   /// Counts an iteration of a loop.
   void step(const Site& site);

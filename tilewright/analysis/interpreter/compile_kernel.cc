@@ -16,23 +16,26 @@ struct BoundAxis {
   PrimExpr extent;
 };
 
-// The axes that loops and T.launch_thread in `stmt` are bound to, each once, those of blocks first, x before y.
+// Calls visit(node, axis, extent) for each loop and T.launch_thread in `stmt`; the axis of a plain loop is "".
+template <class Visit>
+void for_each_loop(const Stmt& stmt, const Visit& visit) {
+  walk(
+      stmt, [&](const ForNode* loop) { visit(loop, loop->thread_tag, loop->extent); },
+      [&](const AttrStmtNode* attr) {
+        const auto* axis = attr->node.as<IterVarNode>();
+        if (axis && (attr->attr_key == "thread_extent" || attr->attr_key == "virtual_thread"))
+          visit(attr, axis->thread_tag, attr->value);
+      });
+}
+
+// The axes of the kernel `stmt`, each once, those of blocks first, x before y.
 std::vector<BoundAxis> axes_in(const Stmt& stmt) {
   std::vector<BoundAxis> axes;
-  auto meet = [&](const std::string& tag, const PrimExpr& extent) {
+  for_each_loop(stmt, [&](const StmtNode*, const std::string& tag, const PrimExpr& extent) {
     const bool is_known =
         std::any_of(axes.begin(), axes.end(), [&](const BoundAxis& axis) { return axis.tag == tag; });
     if (!is_known && is_kernel_axis(tag)) axes.push_back({tag, extent});
-  };
-  walk(
-      stmt,
-      [&](const ForNode* loop) {
-        if (loop->for_kind == ForKind::kThreadBinding) meet(loop->thread_tag, loop->extent);
-      },
-      [&](const AttrStmtNode* attr) {
-        const auto* axis = attr->node.as<IterVarNode>();
-        if (axis && attr->attr_key == "thread_extent") meet(axis->thread_tag, attr->value);
-      });
+  });
   std::sort(axes.begin(), axes.end(), [](const BoundAxis& a, const BoundAxis& b) { return a.tag < b.tag; });
   return axes;
 }
@@ -58,24 +61,18 @@ bool is_kernel_axis(std::string_view tag) {
 // Buffers from outside of the kernel that an iteration of a loop in it has for itself: each block has its own, or each thread.
 void Compiler::private_views(const Stmt& stmt, std::vector<size_t>* of_blocks,
                              std::vector<OwnBuffer>* of_threads) {
-  auto meet = [&](const StmtNode* loop, bool is_block) {
+  for_each_loop(stmt, [&](const StmtNode* loop, const std::string& tag, const PrimExpr&) {
     const auto found = privates_.find(loop);
     if (found == privates_.end()) return;
     for (const Buffer& buffer : found->second) {
       const auto view = views_.find(buffer.get());
       if (view == views_.end()) continue;
-      if (is_block)
+      if (tag.starts_with("blockIdx."))
         of_blocks->push_back(view->second);
       else
         of_threads->push_back({view->second, slot_of(buffer->data.get())});
     }
-  };
-  walk(
-      stmt, [&](const ForNode* loop) { meet(loop, loop->thread_tag.starts_with("blockIdx.")); },
-      [&](const AttrStmtNode* attr) {
-        const auto* axis = attr->node.as<IterVarNode>();
-        if (axis) meet(attr, axis->thread_tag.starts_with("blockIdx."));
-      });
+  });
 }
 
 StmtCodePtr Compiler::kernel(const Stmt& stmt) {
@@ -104,7 +101,7 @@ StmtCodePtr Compiler::kernel(const Stmt& stmt) {
                         kMaxThreads, threads.size(), where->at(frame));
     if (blocks.size() <= 0 || threads.size() <= 0) return;
     Program& program = *frame.program;
-    ThreadGroup& group = program.new_group(threads);
+    ThreadGroup& group = program.group_of(threads);
     const Grid& kept = program.keep(blocks);
     const uint64_t run = ++program.num_runs;
     for (int64_t block = 0; block < blocks.size(); ++block) {

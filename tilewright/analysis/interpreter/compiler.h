@@ -55,8 +55,8 @@ bool is_kernel_axis(std::string_view tag);
 /// The kernel that is being compiled.
 struct Kernel {
   std::vector<std::string> tags;  // its axes, as Frame::axis_values has them
-  bool waits_between_stages =
-      false;  // each statement of a sequence begins when all threads have ended the one before
+  // each statement of a sequence begins when all threads have ended the one before
+  bool waits_between_stages = false;
 };
 
 class Compiler {

@@ -1,4 +1,4 @@
-// Functions that take turns on one thread of the CPU, each with a stack of its own.
+// Fibers: functions that run on one thread of the CPU, one at a time, each with a stack of its own.
 #pragma once
 #include <cstddef>
 #include <functional>

@@ -30,7 +30,7 @@ ThreadGroup::ThreadGroup(Program& program, Grid threads)
 void ThreadGroup::run(const Frame& frame, const Strand* block, const std::vector<OwnBuffer>& own,
                       const std::function<void(Frame&)>& body) {
   frames_.assign(fibers_.size(), frame);
-  waiting_.assign(fibers_.size(), {});
+  waiting_.assign(fibers_.size(), nullptr);
   shared_.clear();
   for (size_t n = 0; n < frames_.size(); ++n) {
     Frame& mine = frames_[n];
@@ -46,7 +46,7 @@ void ThreadGroup::run(const Frame& frame, const Strand* block, const std::vector
   fibers_.start([&](size_t n) { body(frames_[n]); });
   while (begin_epoch(block)) {
     for (size_t n = 0; n < fibers_.size(); ++n) {
-      waiting_[n] = {};
+      waiting_[n] = nullptr;
       if (!fibers_.has_ended(n)) fibers_.resume(n);
     }
     require_all_at_one_barrier();
@@ -71,22 +71,22 @@ bool ThreadGroup::begin_epoch(const Strand* block) {
 
 void ThreadGroup::require_all_at_one_barrier() const {
   const auto waits =
-      std::find_if(waiting_.begin(), waiting_.end(), [](const Waiting& each) { return each.site; });
+      std::find_if(waiting_.begin(), waiting_.end(), [](const Site* site) { return site != nullptr; });
   if (waits == waiting_.end()) return;
-  const auto other = std::find_if(waiting_.begin(), waiting_.end(),
-                                  [&](const Waiting& each) { return each.site != waits->site; });
+  const auto other =
+      std::find_if(waiting_.begin(), waiting_.end(), [&](const Site* site) { return site != *waits; });
   if (other == waiting_.end()) return;
-  const auto first = static_cast<size_t>(waits - waiting_.begin()),
-             second = static_cast<size_t>(other - waiting_.begin());
-  throw UserError(
-      waits->site->node, "the threads of a block do not all reach this barrier: {} waits at it, {} {}{}",
-      threads_.text(waits - waiting_.begin()), threads_.text(other - waiting_.begin()),
-      fibers_.has_ended(second) ? "has ended" : "waits at another one", waits->site->at(frames_[first]))
+  const auto first = waits - waiting_.begin(), second = other - waiting_.begin();
+  throw UserError((*waits)->node,
+                  "the threads of a block do not all reach this barrier: {} waits at it, {} {}{}",
+                  threads_.text(first), threads_.text(second),
+                  fibers_.has_ended(static_cast<size_t>(second)) ? "has ended" : "waits at another one",
+                  (*waits)->at(frames_[static_cast<size_t>(first)]))
       .help("move the barrier out of what only some threads run");
 }
 
 void ThreadGroup::meet(Frame& frame, const Site* site) {
-  waiting_[frame.thread].site = site;
+  waiting_[frame.thread] = site;
   fibers_.pause();
 }
 

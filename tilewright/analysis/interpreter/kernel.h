@@ -1,4 +1,4 @@
-// A kernel of a GPU: its blocks run one after the other, the threads of a block in turns, from barrier to barrier.
+// A kernel of a GPU: its blocks run one after the other, and so do the threads of a block from one barrier to the next.
 #pragma once
 #include <map>
 
@@ -43,9 +43,6 @@ class ThreadGroup {
   bool begin_epoch(const Strand* block);
   void require_all_at_one_barrier() const;
 
-  struct Waiting {
-    const Site* site = nullptr;
-  };
   struct Shared {
     std::shared_ptr<Memory> memory;
     std::vector<int64_t> times;  // how often each thread asked
@@ -53,10 +50,10 @@ class ThreadGroup {
   };
   Program& program_;
   Grid threads_;
-  Fibers fibers_;
   std::vector<Frame> frames_;
-  std::vector<Waiting> waiting_;
+  std::vector<const Site*> waiting_;  // the barrier at which each thread waits, or null
   std::map<size_t, Shared> shared_;
+  Fibers fibers_;  // last: those that wait use all the others until they have ended
 };
 
 }  // namespace tilewright::analysis

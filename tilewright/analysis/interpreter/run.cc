@@ -48,7 +48,7 @@ const Strand* Program::new_strand(Strand strand) {
   return &strands_.back();
 }
 
-ThreadGroup& Program::new_group(const Grid& threads) {
+ThreadGroup& Program::group_of(const Grid& threads) {
   for (const auto& group : groups_) {
     if (group->threads().axes == threads.axes) return *group;
   }
