@@ -28,21 +28,22 @@ void bias_split_gelu(Importer& importer, const Node& node) {
 }
 
 bool has_channels_last(const Node& node) { return int_attr(node, "channels_last", 1) != 0; }
+std::vector<int64_t> axes_of_pixels(const Node& node) {
+  return has_channels_last(node) ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{2, 3};
+}
 
 // The norm of groups of channels of `x`, after it the activation.
 Expr group_norm(const NodeMath& math, const Expr& x) {
   const Node& node = math.node();
   const DataType dtype = relax::dtype_of(x);
   math.require_ndim(x, 4, "X");
-  const bool is_last = has_channels_last(node);
-  const std::vector<int64_t> axes = is_last ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{2, 3};
   const Expr wide = widened(math.importer(), x);
   const DataType sums = relax::dtype_of(wide);
   Expr y =
       math.call("relax.nn.group_norm", {wide, math.cast(math.input(1), sums), math.cast(math.input(2), sums)},
                 {{"num_groups", attr(int_attr(node, "groups", 1))},
-                 {"channel_axis", attr(int64_t{is_last ? 3 : 1})},
-                 {"axes", attr(axes)},
+                 {"channel_axis", attr(int64_t{has_channels_last(node) ? 3 : 1})},
+                 {"axes", attr(axes_of_pixels(node))},
                  {"epsilon", attr(float_attr(node, "epsilon", 1e-5))}});
   if (int_attr(node, "activation", 0) == 1) y = math.call("relax.nn.silu", {y});
   return math.cast(y, dtype);
@@ -56,10 +57,8 @@ void plain_group_norm(Importer& importer, const Node& node) {
 // A value for each channel, or for each channel of each picture, as what is added to pictures.
 Expr of_channels(const NodeMath& math, const Expr& x) {
   const relax::Shape shape = math.shape(x);
-  const bool is_last = has_channels_last(math.node());
-  if (shape.size() == 2)
-    return math.with_axes(x, is_last ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{2, 3});
-  return shape.size() == 1 && !is_last ? math.with_axes(x, {1, 2}) : x;
+  if (shape.size() == 2) return math.with_axes(x, axes_of_pixels(math.node()));
+  return shape.size() == 1 && !has_channels_last(math.node()) ? math.with_axes(x, {1, 2}) : x;
 }
 
 void skip_group_norm(Importer& importer, const Node& node) {

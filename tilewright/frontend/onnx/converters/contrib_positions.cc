@@ -50,7 +50,8 @@ void rotary_embedding(Importer& importer, const Node& node) {
 
 // ---- positions in time, height and width
 
-// Which of the three positions turns each pair: sections one after the other, or in turns as long as a section lasts.
+// Which of the three positions each pair has: those of a section one after the other, or interleaved as long as sections
+// last.
 std::vector<int64_t> positions_of_pairs(const NodeMath& math, int64_t num_pairs) {
   const std::vector<int64_t> sections = ints_attr(math.node(), "mrope_section", {});
   if (sections.size() != 3)
@@ -58,12 +59,12 @@ std::vector<int64_t> positions_of_pairs(const NodeMath& math, int64_t num_pairs)
   if (sections[0] + sections[1] + sections[2] != num_pairs)
     throw UserError("mrope_section is {}, {} and {}, expected a sum of {}, the pairs of a head", sections[0],
                     sections[1], sections[2], num_pairs);
-  const bool takes_turns = int_attr(math.node(), "mrope_layout", 0) == 1;
+  const bool is_interleaved = int_attr(math.node(), "mrope_layout", 0) == 1;
   std::vector<int64_t> chosen;
   for (int64_t n = 0; n < num_pairs; ++n) {
-    const int64_t in_turn = n % 3;
-    if (takes_turns)
-      chosen.push_back(in_turn > 0 && n < 3 * sections[static_cast<size_t>(in_turn)] ? in_turn : 0);
+    const int64_t position = n % 3;
+    if (is_interleaved)
+      chosen.push_back(position > 0 && n < 3 * sections[static_cast<size_t>(position)] ? position : 0);
     else
       chosen.push_back(n < sections[0] ? 0 : n < sections[0] + sections[1] ? 1 : 2);
   }
@@ -102,7 +103,7 @@ void rotary_of_pictures(Importer& importer, const Node& node) {
 
 // A bias for the distance of each key from each query: small distances have numbers of their own, others share one with
 // those of about the same logarithm.  The table [distances, heads] is kept column by column.
-// Source: Raffel et al., arXiv 1910.10683, 2.1; Su et al. have no part in it
+// Source: Raffel et al., arXiv 1910.10683, 2.1
 void relative_position_bias(Importer& importer, const Node& node) {
   const NodeMath math(importer, node);
   const Expr table = math.input(0);
@@ -145,18 +146,16 @@ constexpr AttributeRule kHeads = {"num_heads", Attribute::kInt, 0, kMostExtent},
                         kScale = {"scale", Attribute::kFloat};
 constexpr AttributeRule kRotary[] = {flag("interleaved"), flag("is_packed_batching"), kHeads, kTurned,
                                      kScale};
-constexpr AttributeRule kOfPictures[] = {
-    flag("interleaved"),
-    flag("is_packed_batching"),
-    flag("mrope_layout"),
-    {"mrope_section", Attribute::kInts, 0, kMostExtent, kFirstOpset, kLastOpset, true},
-    kHeads,
-    kTurned,
-    kScale};
+constexpr AttributeRule kOfPictures[] = {flag("interleaved"),
+                                         flag("is_packed_batching"),
+                                         flag("mrope_layout"),
+                                         required("mrope_section", Attribute::kInts, 0, kMostExtent),
+                                         kHeads,
+                                         kTurned,
+                                         kScale};
 
-constexpr AttributeRule kDistances[] = {
-    flag("is_bidirectional"),
-    {"max_distance", Attribute::kInt, 1, kMostExtent, kFirstOpset, kLastOpset, true}};
+constexpr AttributeRule kDistances[] = {flag("is_bidirectional"),
+                                        required("max_distance", Attribute::kInt, 1, kMostExtent)};
 
 constexpr ConverterRow kRows[] = {
     {"com.microsoft::MRotaryEmbedding", rotary_of_pictures, 4, 4, kOfPictures},

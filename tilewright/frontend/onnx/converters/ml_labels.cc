@@ -116,12 +116,11 @@ void look_up(Importer& importer, const Node& node, const Numbers& keys, const Nu
   const Expr otherwise = default_of(importer, node, values);
   Expr result = otherwise;
   if (!order.empty()) {
-    const Expr sorted = keys.constant(order);
-    const Expr last = number(static_cast<double>(order.size() - 1), kInt64);
-    const Expr found = call("relax.minimum", {call("relax.searchsorted", {sorted, x}), last});
-    const Expr key = call("relax.take", {sorted, found}, {{"axis", attr(int64_t{0})}});
-    const Expr value = call("relax.take", {values.constant(order), found}, {{"axis", attr(int64_t{0})}});
-    result = call("relax.where", {call("relax.equal", {key, x}), value, otherwise});
+    const Places found =
+        places_in(importer, node, keys.constant(order), static_cast<int64_t>(order.size()), x);
+    const Expr value =
+        call("relax.take", {values.constant(order), found.place}, {{"axis", attr(int64_t{0})}});
+    result = call("relax.where", {found.is_there, value, otherwise});
   }
   if (at_nan) {
     const Expr value = importer.reshaped(node, values.constant({*at_nan}), {});

@@ -211,9 +211,6 @@ void svm_classifier(Importer& importer, const Node& node) {
       num_classes == 2 ? scores_of_second(importer, node, sums, false) : transformed(importer, node, sums));
 }
 
-constexpr AttributeRule required(std::string_view name, Attribute::Kind kind) {
-  return {name, kind, kAnyLeast, kAnyMost, kFirstOpset, kLastOpset, true};
-}
 constexpr AttributeRule kLinearRegressor[] = {required("coefficients", Attribute::kFloats),
                                               {"intercepts", Attribute::kFloats},
                                               kPostTransform,

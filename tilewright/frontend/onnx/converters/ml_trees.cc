@@ -319,9 +319,6 @@ constexpr AttributeRule kClassifier[] = {{"base_values", Attribute::kFloats},
                                          {"nodes_values", Attribute::kFloats},
                                          {"nodes_values_as_tensor", Attribute::kTensor},
                                          kPostTransform};
-constexpr AttributeRule required(std::string_view name, Attribute::Kind kind) {
-  return {name, kind, kAnyLeast, kAnyMost, kFirstOpset, kLastOpset, true};
-}
 constexpr AttributeRule kEnsemble[] = {
     {"aggregate_function", Attribute::kInt, 0, 3},    required("leaf_targetids", Attribute::kInts),
     required("leaf_weights", Attribute::kTensor),     {"membership_values", Attribute::kTensor},

@@ -11,6 +11,11 @@
 namespace tilewright::frontend::onnx {
 namespace {
 
+template <class T>
+Expr table_of(const std::vector<T>& data, const runtime::Shape& shape, DataType dtype) {
+  return relax::make_constant(runtime::Tensor::copy_of(data.data(), data.size() * sizeof(T), shape, dtype));
+}
+
 // Both with the shape that they have in common.
 void string_concat(Importer& importer, const Node& node) {
   const Expr a = strings_of(importer, node, 0), b = strings_of(importer, node, 1);
@@ -46,9 +51,7 @@ void string_normalizer(Importer& importer, const Node& node) {
     importer.require(node, tir::equal(shape[0], relax::extent_imm(1)), "the input has {} rows, expected 1",
                      shape[0]);
   const std::vector<int64_t> words = string_ids_attr(importer, node, "stopwords");
-  const Expr stops = relax::make_constant(
-      runtime::Tensor::copy_of(words.data(), words.size() * sizeof(int64_t),
-                               runtime::Shape{static_cast<int64_t>(words.size())}, kInt64));
+  const Expr stops = table_of(words, {static_cast<int64_t>(words.size())}, kInt64);
   const Expr left =
       call_string_function(importer, "normalize",
                            {x, relax::StringValueNode::make(change),
@@ -77,11 +80,6 @@ void string_split(Importer& importer, const Node& node) {
   importer.define(node.outputs.at(0), importer.with_shape(field(0), shape));
 }
 
-template <class T>
-Expr table_of(const std::vector<T>& data, const runtime::Shape& shape, DataType dtype) {
-  return relax::make_constant(runtime::Tensor::copy_of(data.data(), data.size() * sizeof(T), shape, dtype));
-}
-
 void regex_full_match(Importer& importer, const Node& node) {
   const Expr x = strings_of(importer, node, 0);
   const Automaton automaton = automaton_of(string_attr(node, "pattern", ""));
@@ -99,8 +97,7 @@ constexpr AttributeRule kNormalizer[] = {{"case_change_action", Attribute::kStri
                                          {"locale", Attribute::kString},
                                          {"stopwords", Attribute::kStrings}};
 constexpr AttributeRule kSplit[] = {{"delimiter", Attribute::kString}, {"maxsplit", Attribute::kInt}};
-constexpr AttributeRule kPattern[] = {
-    {"pattern", Attribute::kString, kAnyLeast, kAnyMost, kFirstOpset, kLastOpset, true}};
+constexpr AttributeRule kPattern[] = {required("pattern", Attribute::kString)};
 
 constexpr ConverterRow kRows[] = {
     {.op = "RegexFullMatch",

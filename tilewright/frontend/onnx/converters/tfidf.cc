@@ -169,9 +169,8 @@ class Counter {
   // The places of the elements of x in `sorted`, its size for those that are not there.
   Expr place_in(const std::vector<int64_t>& sorted, const Expr& x) {
     const auto count = static_cast<int64_t>(sorted.size());
-    const Expr found =
-        call("relax.minimum", {call("relax.searchsorted", {list(sorted), x}), scalar(count - 1)});
-    return call("relax.where", {call("relax.equal", {taken(sorted, found), x}), found, scalar(count)});
+    const Places found = places_in(importer_, node_, list(sorted), count, x);
+    return call("relax.where", {found.is_there, found.place, scalar(count)});
   }
 
   Expr next_state(size_t level, const Expr& state, const Expr& token) {
@@ -251,16 +250,12 @@ void tf_idf(Importer& importer, const Node& node) {
   importer.define(node.outputs.at(0), result);
 }
 
-constexpr AttributeRule required(std::string_view name, Attribute::Kind kind, int64_t least = kAnyLeast) {
-  return {name,        kind,       least, kind == Attribute::kInt || least == 0 ? kMostExtent : kAnyMost,
-          kFirstOpset, kLastOpset, true};
-}
-constexpr AttributeRule kTfIdf[] = {required("max_gram_length", Attribute::kInt, 1),
-                                    required("max_skip_count", Attribute::kInt, 0),
-                                    required("min_gram_length", Attribute::kInt, 1),
+constexpr AttributeRule kTfIdf[] = {required("max_gram_length", Attribute::kInt, 1, kMostExtent),
+                                    required("max_skip_count", Attribute::kInt, 0, kMostExtent),
+                                    required("min_gram_length", Attribute::kInt, 1, kMostExtent),
                                     required("mode", Attribute::kString),
                                     required("ngram_counts", Attribute::kInts),
-                                    required("ngram_indexes", Attribute::kInts, 0),
+                                    required("ngram_indexes", Attribute::kInts, 0, kMostExtent),
                                     {"pool_int64s", Attribute::kInts},
                                     {"pool_strings", Attribute::kStrings},
                                     {"weights", Attribute::kFloats}};

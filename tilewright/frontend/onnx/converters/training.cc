@@ -113,9 +113,6 @@ void refuse_gradient(Importer&, const Node&) {
       .help("import the model without it, then call tilewright.relax.transform.Gradient");
 }
 
-constexpr AttributeRule required(std::string_view name, Attribute::Kind kind) {
-  return {name, kind, kAnyLeast, kAnyMost, kFirstOpset, kLastOpset, true};
-}
 constexpr AttributeRule kAdagrad[] = {{"decay_factor", Attribute::kFloat},
                                       {"epsilon", Attribute::kFloat},
                                       {"norm_coefficient", Attribute::kFloat}};

@@ -158,6 +158,14 @@ Expr scores_of_second(Importer& importer, const Node& node, const Expr& score, b
                 {{"axis", attr(int64_t{1})}});
 }
 
+Places places_in(Importer& importer, const Node& node, const Expr& sorted, int64_t count, const Expr& x) {
+  const Expr last = constant_of(std::vector<int64_t>{count - 1}, {}, kInt64);
+  const Expr place =
+      importer.bind(node, "relax.minimum", {importer.bind(node, "relax.searchsorted", {sorted, x}), last});
+  const Expr found = importer.bind(node, "relax.take", {sorted, place}, {{"axis", attr(int64_t{0})}});
+  return {place, importer.bind(node, "relax.equal", {found, x})};
+}
+
 int64_t num_labels(const Node& node, LabelNames names) {
   const size_t integers = ints_attr(node, names.integers, {}).size();
   const Attribute* texts = node.find(names.texts);

@@ -24,6 +24,13 @@ Expr rows_of(Importer& importer, const Node& node);
 /// Scores [n, classes] after attribute post_transform.
 Expr transformed(Importer& importer, const Node& node, const Expr& scores);
 
+/// Where elements stand in a sorted list.
+struct Places {
+  Expr place, is_there;  // int64, within the list also for elements that are not there; bool
+};
+/// The places of the elements of `x` in `sorted`, a constant vector of `count` numbers of its dtype, found by bisection.
+Places places_in(Importer& importer, const Node& node, const Expr& sorted, int64_t count, const Expr& x);
+
 /// The attributes with the labels of classes, one of which is given.
 struct LabelNames {
   std::string_view integers, texts;

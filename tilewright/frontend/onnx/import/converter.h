@@ -29,6 +29,10 @@ struct AttributeRule {
 constexpr AttributeRule flag(std::string_view name, int64_t since = kFirstOpset, int64_t until = kLastOpset) {
   return {name, Attribute::kInt, 0, 1, since, until};
 }
+constexpr AttributeRule required(std::string_view name, Attribute::Kind kind, int64_t least = kAnyLeast,
+                                 int64_t most = kAnyMost) {
+  return {name, kind, least, most, kFirstOpset, kLastOpset, true};
+}
 constexpr AttributeRule extents(std::string_view name, int64_t least, int64_t since = kFirstOpset) {
   return {name, Attribute::kInts, least, kMostExtent, since};
 }
