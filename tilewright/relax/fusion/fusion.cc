@@ -9,6 +9,15 @@ namespace {
 bool is_simple(const FusionNode& node) { return node.pattern <= FusePattern::kBroadcast; }
 bool is_heavy(const FusionNode& node) { return node.pattern >= FusePattern::kReduction; }
 
+// True if `node` may be computed in the program of `user`, which reads it.
+bool may_flow_into(const FusionNode& node, const FusionNode& user) {
+  if (user.pattern == FusePattern::kOutFusable) return false;
+  if (user.is_rows) return node.widens_bytes;
+  if (user.pattern == FusePattern::kReduction) return user.reads_once || node.widens_bytes;
+  if (user.pattern == FusePattern::kInjective) return true;
+  return equal_shapes(*node.shape, *user.shape) == Answer::kYes;
+}
+
 class Grouping {
  public:
   Grouping(const std::vector<FusionNode>& nodes, size_t max_size)
@@ -46,10 +55,7 @@ class Grouping {
   // Takes `last`, which was added to the group that ended with `before`, out of it, if it widens bytes and all that read
   // it can do so: bytes are stored then.
   void leave_widening(size_t before, size_t last) {
-    const FusionNode& node = nodes_[last];
-    const auto takes_in = [&](size_t user) { return may_flow_into(node, nodes_[user]); };
-    if (members_[last].size() != members_[before].size() + 1 || !node.widens_bytes || node.escapes ||
-        node.users.empty() || !std::all_of(node.users.begin(), node.users.end(), takes_in))
+    if (members_[last].size() != members_[before].size() + 1 || !readers_may_widen(nodes_[last], nodes_))
       return;
     for (size_t member : members_[before]) group_[member] = before;
     group_[last] = last;
@@ -104,12 +110,10 @@ class Grouping {
 
 }  // namespace
 
-bool may_flow_into(const FusionNode& node, const FusionNode& user) {
-  if (user.pattern == FusePattern::kOutFusable) return false;
-  if (user.is_rows) return node.widens_bytes;
-  if (user.pattern == FusePattern::kReduction) return user.reads_once || node.widens_bytes;
-  if (user.pattern == FusePattern::kInjective) return true;
-  return equal_shapes(*node.shape, *user.shape) == Answer::kYes;
+bool readers_may_widen(const FusionNode& node, const std::vector<FusionNode>& nodes) {
+  const auto takes_in = [&](size_t user) { return may_flow_into(node, nodes[user]); };
+  return node.widens_bytes && !node.escapes && !node.users.empty() &&
+         std::all_of(node.users.begin(), node.users.end(), takes_in);
 }
 
 std::vector<size_t> fusion_groups(const std::vector<FusionNode>& nodes, size_t max_size) {

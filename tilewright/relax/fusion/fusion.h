@@ -30,7 +30,7 @@ struct FusionNode {
 /// what widens bytes is fused into pooling, and conversions from and to bytes are with norms of rows.
 std::vector<size_t> fusion_groups(const std::vector<FusionNode>& nodes, size_t max_size);
 
-/// True if `node` may be computed in the program of `user`, which reads it.
-bool may_flow_into(const FusionNode& node, const FusionNode& user);
+/// True if `node`, one of `nodes`, widens bytes and all that read it can do so themselves.
+bool readers_may_widen(const FusionNode& node, const std::vector<FusionNode>& nodes);
 
 }  // namespace tilewright::relax

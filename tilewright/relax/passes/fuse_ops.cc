@@ -140,10 +140,7 @@ BindingBlock with_own_widening(const DataflowBlock& block, const Nodes& graph) {
   bool is_changed = false;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const FusionNode& node = graph.nodes[n];
-    const auto takes_in = [&](size_t user) { return may_flow_into(node, graph.nodes[user]); };
-    if (!node.widens_bytes || node.escapes || node.users.size() < 2 ||
-        !std::all_of(node.users.begin(), node.users.end(), takes_in))
-      continue;
+    if (node.users.size() < 2 || !readers_may_widen(node, graph.nodes)) continue;
     is_changed = true;
     const size_t place = graph.members[n].binding;
     const auto bound = ref_as<VarBindingNode>(block->bindings[place]);
