@@ -12,8 +12,6 @@ namespace tilewright::lower {
 namespace {
 using namespace tir;
 
-bool is_part_of_byte(DataType dtype) { return (dtype.is_integral() || dtype.is_float()) && dtype.bits < 8; }
-
 // True for a T.ret of a value; T.ret(0), which lowering leaves in, is the function's own status.
 bool returns_number(const CallNode* call) {
   return is_call_of(call, "tir.ret") && !is_zero(call->args.at(0));

@@ -27,6 +27,11 @@ inline constexpr Constructs kSmallFloats = 1 << 12;    // arithmetic on floats o
 inline constexpr Constructs kHalfFloats = 1 << 13;     // arithmetic on float16
 inline constexpr Constructs kAnything = (1 << 14) - 1;
 
+/// True for elements that share a byte with others: integers and floats of less than 8 bits.
+inline bool is_part_of_byte(DataType dtype) {
+  return (dtype.is_integral() || dtype.is_float()) && dtype.bits < 8;
+}
+
 /// The constructs that `func` uses.
 Constructs constructs_of(const tir::PrimFunc& func);
 

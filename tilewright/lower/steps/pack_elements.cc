@@ -12,6 +12,7 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/common/surroundings.h"
+#include "tilewright/lower/constructs.h"
 #include "tilewright/lower/step.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/arithmetic.h"
@@ -22,7 +23,6 @@ namespace tilewright::lower {
 namespace {
 
 bool is_narrow(DataType dtype) { return dtype.is_integral() && dtype.bits < 8; }
-bool is_packed(DataType dtype) { return is_narrow(dtype) || (dtype.is_float() && dtype.bits < 8); }
 DataType widened(DataType dtype) { return is_narrow(dtype) ? dtype.with_bits(8) : dtype; }
 DataType byte_of(const PrimExpr& like) { return DataType::uint(8, like->dtype.lanes); }
 int64_t mask_of(DataType dtype) { return (int64_t{1} << dtype.bits) - 1; }
@@ -73,7 +73,7 @@ struct Accesses {
 Accesses accesses_in(const Stmt& body) {
   Accesses found;
   auto access = [&](const Buffer& buffer, const std::vector<PrimExpr>& indices, bool is_write) {
-    if (!is_packed(buffer->dtype)) return;
+    if (!is_part_of_byte(buffer->dtype)) return;
     Accesses::Indices& known = found.narrow[buffer->data.get()];
     known.indices.push_back(indices[0]);
     known.per_byte = 8 / buffer->dtype.bits;
@@ -131,7 +131,7 @@ bool keeps_bytes_apart(const ForNode* loop, arith::Analyzer& analyzer) {
 
 bool stores_narrow(const Stmt& body) {
   bool stores = false;
-  walk(body, [&](const BufferStoreNode* store) { stores |= is_packed(store->buffer->dtype); });
+  walk(body, [&](const BufferStoreNode* store) { stores |= is_part_of_byte(store->buffer->dtype); });
   return stores;
 }
 
@@ -167,14 +167,14 @@ class Packer {
         [&](auto& self, const CallNode* node) -> PrimExpr { return call_of(self, node); },
         [&](auto& self, const BufferLoadNode* node) -> PrimExpr {
           const BufferLoad load = self.children(node);
-          return is_packed(load->buffer->dtype) ? loaded(load) : PrimExpr(load);
+          return is_part_of_byte(load->buffer->dtype) ? loaded(load) : PrimExpr(load);
         },
         [&](auto& self, const BufferStoreNode* node) -> Stmt {
-          if (!is_packed(node->buffer->dtype)) return self.children(node);
+          if (!is_part_of_byte(node->buffer->dtype)) return self.children(node);
           return stored(node, self(node->value), self(node->indices));
         },
         [&](auto& self, const AllocBufferNode* node) -> Stmt {
-          if (!is_packed(node->buffer->dtype)) return self.children(node);
+          if (!is_part_of_byte(node->buffer->dtype)) return self.children(node);
           return allocated(node, self(node->body));
         },
         [&](auto& self, const DeclBufferNode* node) -> Stmt {
@@ -257,7 +257,7 @@ class Packer {
   static PrimExpr reinterpreted(Self& self, const CallNode* node) {
     if (!is_call_of(node, "tir.reinterpret")) return nullptr;
     const DataType from = node->args[0]->dtype, to = node->dtype;
-    if (!is_packed(from) && !is_packed(to)) return nullptr;
+    if (!is_part_of_byte(from) && !is_part_of_byte(to)) return nullptr;
     if (from.bits != to.bits || from.lanes != to.lanes)
       throw UserError(node, "reinterpret: {} has {} bits, {} has {}", from.str(), from.bits * from.lanes,
                       to.str(), to.bits * to.lanes);
@@ -270,7 +270,7 @@ class Packer {
 
   // The buffer of the bytes that contain the elements of `buffer`; other buffers are returned unchanged.
   Buffer bytes_behind(const Buffer& buffer) {
-    if (!is_packed(buffer->dtype)) return buffer;
+    if (!is_part_of_byte(buffer->dtype)) return buffer;
     if (!buffer->dtype.is_scalar())
       throw Unsupported(buffer,
                         "buffer {} has elements of dtype {}, vectors of elements narrower than a byte",
@@ -339,15 +339,15 @@ class Packer {
 bool uses_narrow(const Stmt& body) {
   bool uses = false;
   walk(
-      body, [&](const PrimExprNode* expr) { uses |= is_packed(expr->dtype); },
-      [&](const BufferNode* buffer) { uses |= is_packed(buffer->dtype); });
+      body, [&](const PrimExprNode* expr) { uses |= is_part_of_byte(expr->dtype); },
+      [&](const BufferNode* buffer) { uses |= is_part_of_byte(buffer->dtype); });
   return uses;
 }
 
 PrimFunc pack_elements(const PrimFunc& func) {
   if (!uses_narrow(func->body)) return func;
   for (size_t n = 0; n < func->params.size(); ++n) {
-    if (!func->buffers[n] && is_packed(func->params[n]->dtype))
+    if (!func->buffers[n] && is_part_of_byte(func->params[n]->dtype))
       throw Unsupported(func->params[n], "parameter {} is a scalar of dtype {}, which is not supported",
                         func->params[n]->name_hint, func->params[n]->dtype.str())
           .help("take it as {} and cast it", func->params[n]->dtype.is_float() ? "float32" : "int8");
