@@ -256,3 +256,14 @@ def make_node(op: str, inputs: list[str], outputs: list[str], name: str, **numbe
     for key, value in numbers.items():
         message.add(5, Message().set(1, key).set(3, value).set(20, 2))
     return Node(op, name, list(inputs), list(outputs), message)
+
+
+def with_inputs(node: Node, inputs: list[str], without: tuple[str, ...] = ()) -> Node:
+    """The node with other inputs, and without the attributes named in `without`."""
+    if inputs == node.inputs and not without:
+        return node
+    message = Message(node.message.to_bytes()).set(1, *inputs)
+    message.fields = [
+        field for field in message.fields if field[0] != 5 or Message(field[2]).text(1) not in without
+    ]
+    return Node(node.op, node.name, inputs, node.outputs, message)

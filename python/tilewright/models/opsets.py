@@ -5,7 +5,7 @@ import struct
 import numpy as np
 
 from .fields import Message
-from .file import ModelFile, Node, make_node
+from .file import ModelFile, Node, make_node, with_inputs
 from .subgraphs import nodes_inside
 
 #: DequantizeLinear has scales by channel from this opset on
@@ -96,15 +96,6 @@ def _is_same(node: Node, opset: int) -> bool:
     return "::" in node.op or node.op == "If" or SAME_SINCE.get(node.op, FIRST_OPSET) <= opset
 
 
-def _changed(node: Node, inputs: list[str], *gone: str) -> Node:
-    """The node with other inputs and without some of its attributes."""
-    message = Message(node.message.to_bytes()).set(1, *inputs)
-    message.fields = [
-        field for field in message.fields if field[0] != 5 or Message(field[2]).text(1) not in gone
-    ]
-    return Node(node.op, node.name, inputs, node.outputs, message)
-
-
 def _inputs_instead(*attributes: str):
     """A change that makes inputs, after the first, of attributes with whole numbers."""
 
@@ -118,7 +109,7 @@ def _inputs_instead(*attributes: str):
                 inputs.append("")
         while not inputs[-1]:
             inputs.pop()
-        return [_changed(node, inputs, *attributes)]
+        return [with_inputs(node, inputs, attributes)]
 
     return change
 
@@ -130,7 +121,7 @@ def _limits(node: Node, constants: dict) -> list[Node]:
         inputs.append(f"{node.outputs[0]}_{name}" if name in found else "")
         if name in found:
             constants[inputs[-1]] = np.array(struct.unpack("<f", found[name].packed(2))[0], "float32")
-    return [_changed(node, inputs, "min", "max")]
+    return [with_inputs(node, inputs, ("min", "max"))]
 
 
 def _softmax(node: Node, constants: dict) -> list[Node]:
@@ -138,7 +129,7 @@ def _softmax(node: Node, constants: dict) -> list[Node]:
     axis = node.attributes()["axis"].int(3) if "axis" in node.attributes() else 1
     x, y = node.inputs[0], node.outputs[0]
     flat, shares, shape = f"{y}_flat", f"{y}_shares", f"{y}_shape"
-    inner = _changed(node, [flat], "axis")
+    inner = with_inputs(node, [flat], ("axis",))
     inner.outputs = [shares]
     inner.message.set(2, shares).add(5, Message().set(1, "axis").set(3, 1).set(20, 2))
     return [

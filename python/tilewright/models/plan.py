@@ -4,8 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from .fields import Message
-from .file import ModelFile, Node, make_node
+from .file import ModelFile, Node, make_node, with_inputs
 from .opsets import FIRST_OPSET
 
 LAYERS = ("Conv", "ConvTranspose", "MatMul", "Gemm")
@@ -217,10 +216,3 @@ def scale_of(least: float, largest: float) -> tuple[np.ndarray, np.ndarray]:
     scale = np.float32((largest - least) / 255 or 1.0)
     zero = np.uint8(np.clip(np.rint(-least / float(scale)), 0, 255))
     return np.array(scale), np.array(zero)
-
-
-def with_inputs(node: Node, inputs: list[str]) -> Node:
-    if inputs == node.inputs:
-        return node
-    message = Message(node.message.to_bytes()).set(1, *inputs)
-    return Node(node.op, node.name, inputs, node.outputs, message)
