@@ -1,27 +1,14 @@
 #include "tilewright/schedule/core/reduction.h"
 
+#include "tilewright/analysis/update.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/core/access.h"
-#include "tilewright/schedule/core/update.h"
 
 namespace tilewright::schedule {
-
-bool is_commutative(Kind kind, DataType dtype) {
-  switch (kind) {
-    case Kind::kAdd:
-    case Kind::kMul:
-    case Kind::kMin:
-    case Kind::kMax:
-    case Kind::kAnd:
-    case Kind::kOr:
-      return !dtype.is_bool() || kind == Kind::kAnd || kind == Kind::kOr || kind == Kind::kMin ||
-             kind == Kind::kMax;
-    default: return false;
-  }
-}
-
 namespace {
+
+using analysis::is_commutative;
 
 // The kind of op in Y[idx] = op(Y[idx], x); nothing for other stores.
 std::optional<Kind> update_kind(const BufferStoreNode* store) {
@@ -78,8 +65,8 @@ bool has_commutative_stores(const BlockNode* block) {
 
 bool is_commutative_update(const BlockNode* block) {
   if (has_commutative_stores(block)) return true;
-  const std::optional<Update> update = update_of(block);
-  return update && update->order == TermOrder::kFree;
+  const std::optional<analysis::Update> update = analysis::update_of(block);
+  return update && update->order == analysis::TermOrder::kFree;
 }
 
 bool is_own_sum(const BlockNode* block, const BufferRegion& read, const std::vector<BufferRegion>& writes) {

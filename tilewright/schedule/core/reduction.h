@@ -4,10 +4,8 @@
 
 namespace tilewright::schedule {
 
-/// True if `kind` is one of + * min max and or, on numbers of `dtype`.
-bool is_commutative(Kind kind, DataType dtype);
 /// True if all that `block` does is Y[...] = op(Y[...], x) with op one of + * min max and or, x without Y, or
-/// a choice between both that no order changes (update.h): its instances may run in any order (sums of floats
+/// a choice between both that no order changes (analysis/update.h): its instances may run in any order (sums of floats
 /// are then rounded differently).
 bool is_commutative_update(const BlockNode* block);
 

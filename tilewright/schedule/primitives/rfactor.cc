@@ -1,5 +1,6 @@
 // rfactor: each iteration of a reducing loop gets a partial result, and a second block combines them.
 #include "tilewright/analysis/regions.h"
+#include "tilewright/analysis/update.h"
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/core/edit.h"
@@ -7,7 +8,6 @@
 #include "tilewright/schedule/core/primitive.h"
 #include "tilewright/schedule/core/report.h"
 #include "tilewright/schedule/core/stage.h"
-#include "tilewright/schedule/core/update.h"
 #include "tilewright/schedule/legality/block_checks.h"
 #include "tilewright/schedule/transforms/factor_axes.h"
 #include "tilewright/support/count_text.h"
@@ -15,6 +15,9 @@
 
 namespace tilewright::schedule {
 namespace {
+
+using analysis::TermOrder;
+using analysis::Update;
 
 struct Args {
   LoopRef loop;
@@ -31,7 +34,7 @@ struct Args {
 
 Update require_update(const State& state, NodeId id) {
   const BlockNode* block = state.node(id).block();
-  std::optional<Update> update = update_of(block);
+  std::optional<Update> update = analysis::update_of(block);
   if (!update)
     throw refuse(
         state, id,
@@ -39,20 +42,6 @@ Update require_update(const State& state, NodeId id) {
         "the better of what was and a term by comparing both",
         block->name_hint);
   return std::move(*update);
-}
-
-// The identity must be the operator's neutral element: it is put in once per iteration of the loop.
-bool is_neutral(const Update& update) {
-  const PrimExpr& value = update.identities[0];
-  switch (update.results[0]->kind) {
-    case Kind::kAdd:
-    case Kind::kMul: {
-      const double wanted = update.results[0]->kind == Kind::kAdd ? 0 : 1;
-      if (const auto* number = value.as<FloatImmNode>()) return number->value == wanted;
-      return is_const_int(value, static_cast<int64_t>(wanted));
-    }
-    default: return true;  // min, max, and, or, choices: taking the init in more than once changes nothing
-  }
 }
 
 // One of both blocks, of `update` on `buffers` at `indices`.
@@ -123,31 +112,6 @@ std::optional<size_t> part_that_grows(const State& state, NodeId block_id, const
   return std::nullopt;
 }
 
-// The same choice for terms in any order, if part `place` of each grows from term to term: what came first is
-// taken as what was so far.  Nothing if it is no such choice.
-std::optional<Update> ordered_by_place(const Update& update, size_t place) {
-  Update result = update;
-  Substitution swapped;
-  for (size_t n = 0; n < update.buffers.size(); ++n) {
-    swapped[update.so_far[n].get()] = update.next[n];
-    swapped[update.next[n].get()] = update.so_far[n];
-  }
-  const PrimExpr is_first = PrimExpr(update.so_far[place]) < PrimExpr(update.next[place]);
-  for (size_t n = 0; n < update.buffers.size(); ++n) {
-    const auto* choice = update.results[n].as<SelectNode>();
-    if (!choice) continue;  // the larger of two
-    const bool keeps = choice->true_value.get() == update.so_far[n].get();
-    const PrimExpr condition = keeps ? choice->condition : logical_not(choice->condition);
-    result.results[n] =
-        select(logical_or(logical_and(is_first, condition),
-                          logical_and(logical_not(is_first), logical_not(substitute(condition, swapped)))),
-               update.so_far[n], update.next[n]);
-  }
-  if (order_of_choice(result.results, result.so_far, result.next) != TermOrder::kFree) return std::nullopt;
-  result.order = TermOrder::kFree;
-  return result;
-}
-
 // Terms that are chosen from in order stay in order only where the loop is the outermost one that reduces.
 void require_order(const State& state, NodeId block_id, NodeId loop_id, const Update& update) {
   if (update.order == TermOrder::kFree) return;
@@ -215,7 +179,7 @@ BlockRef apply(State& state, const Args& args) {
   const BlockRealizeNode* realize = state.node(block_id).realize();
   const std::string& name = state.node(block_id).name;
   const Update update = require_update(state, block_id);
-  if (!is_neutral(update))
+  if (!has_neutral_init(update))
     throw refuse(state, block_id,
                  "block {} starts at {}, which would be counted once per iteration of loop {}", name,
                  text(update.identities[0]), state.node(loop_id).name);

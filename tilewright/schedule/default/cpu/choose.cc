@@ -5,8 +5,8 @@
 // and, where neighbours are terms of different results, for i, k: better of (I[i], V[i]) and (k, A[k, i]),
 //   ->  for io: I16, V16[16] = none; for k: I16, V16[0:16] = better of them and those of A[k, io * 16 + 0:16]
 //               I[io * 16 + 0:16], V[io * 16 + 0:16] = I16, V16
+#include "tilewright/analysis/update.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/schedule/core/update.h"
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/default/default.h"
 #include "tilewright/schedule/steps.h"
@@ -18,7 +18,7 @@ namespace {
 /// A block that chooses.
 struct Choosing {
   Block block;
-  Update update;
+  analysis::Update update;
   std::vector<const BufferLoadNode*> loads;  // of terms
 
   bool is_reducing(size_t axis) const { return block->iter_vars[axis]->iter_type == IterType::kReduce; }
@@ -51,7 +51,7 @@ struct Choosing {
 std::optional<Choosing> choosing(const Schedule& sch, BlockRef ref) {
   Choosing result;
   result.block = sch.get(ref);
-  std::optional<Update> update = update_of(result.block.get());
+  std::optional<analysis::Update> update = analysis::update_of(result.block.get());
   if (!update || update->buffers.size() < 2) return std::nullopt;
   for (const IterVar& axis : result.block->iter_vars) {
     if (axis->iter_type != IterType::kSpatial && axis->iter_type != IterType::kReduce) return std::nullopt;
@@ -72,7 +72,7 @@ struct Width {
 };
 
 // As many vectors as half of the registers hold, of those that `extent` fills; whole ones if possible.
-Width width_for(const Update& update, int64_t extent, const Features& features) {
+Width width_for(const analysis::Update& update, int64_t extent, const Features& features) {
   int64_t least_bytes = 8, bytes = 0;
   for (const Buffer& buffer : update.buffers) {
     least_bytes = std::min<int64_t>(least_bytes, buffer->dtype.num_bytes());

@@ -1,16 +1,15 @@
-#include "tilewright/schedule/core/update.h"
+#include "tilewright/analysis/update.h"
 
 #include <algorithm>
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/schedule/core/reduction.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
 #include "tilewright/tir/uses.h"
 
-namespace tilewright::schedule {
+namespace tilewright::analysis {
 namespace {
 
 bool is_same_place(const std::vector<PrimExpr>& a, const std::vector<PrimExpr>& b) {
@@ -185,4 +184,18 @@ Stmt update_stmt(const Update& update, const std::vector<Buffer>& buffers,
   return body;
 }
 
-}  // namespace tilewright::schedule
+bool is_commutative(Kind kind, DataType dtype) {
+  switch (kind) {
+    case Kind::kAdd:
+    case Kind::kMul:
+    case Kind::kMin:
+    case Kind::kMax:
+    case Kind::kAnd:
+    case Kind::kOr:
+      return !dtype.is_bool() || kind == Kind::kAnd || kind == Kind::kOr || kind == Kind::kMin ||
+             kind == Kind::kMax;
+    default: return false;
+  }
+}
+
+}  // namespace tilewright::analysis

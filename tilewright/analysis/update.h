@@ -5,8 +5,11 @@
 
 #include "tilewright/tir/tir.h"
 
-namespace tilewright::schedule {
+namespace tilewright::analysis {
 using namespace tir;
+
+/// True if `kind` is one of + * min max and or, on numbers of `dtype`.
+bool is_commutative(Kind kind, DataType dtype);
 
 /// How the order of terms affects a result.
 enum class TermOrder {
@@ -36,8 +39,15 @@ std::optional<Update> update_of(const BlockNode* block);
 std::optional<TermOrder> order_of_choice(const std::vector<PrimExpr>& results, const std::vector<Var>& so_far,
                                          const std::vector<Var>& next);
 
+/// True if the init of a sum or product is the neutral element, so that it may be put in several times.
+bool has_neutral_init(const Update& update);
+
+/// The same choice for terms in any order, if part `place` of each grows from term to term: what came first is taken as
+/// what was so far.  Nothing if it is no such choice.
+std::optional<Update> ordered_by_place(const Update& update, size_t place);
+
 /// The stores of an update of `buffers` at `indices`: what is there, taken together with `terms`.
 Stmt update_stmt(const Update& update, const std::vector<Buffer>& buffers,
                  const std::vector<PrimExpr>& indices, const std::vector<PrimExpr>& terms);
 
-}  // namespace tilewright::schedule
+}  // namespace tilewright::analysis

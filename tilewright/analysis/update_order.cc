@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "tilewright/schedule/core/update.h"
+#include "tilewright/analysis/update.h"
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
 
-namespace tilewright::schedule {
+namespace tilewright::analysis {
 namespace {
 
 constexpr size_t kMostParts = 2;
@@ -137,4 +139,40 @@ std::optional<TermOrder> order_of_choice(const std::vector<PrimExpr>& results, c
   return holds(tuples, true) ? TermOrder::kFree : TermOrder::kKept;
 }
 
-}  // namespace tilewright::schedule
+bool has_neutral_init(const Update& update) {
+  const PrimExpr& value = update.identities[0];
+  switch (update.results[0]->kind) {
+    case Kind::kAdd:
+    case Kind::kMul: {
+      const double wanted = update.results[0]->kind == Kind::kAdd ? 0 : 1;
+      if (const auto* number = value.as<FloatImmNode>()) return number->value == wanted;
+      return is_const_int(value, static_cast<int64_t>(wanted));
+    }
+    default: return true;  // min, max, and, or, choices: taking the init in more than once changes nothing
+  }
+}
+
+std::optional<Update> ordered_by_place(const Update& update, size_t place) {
+  Update result = update;
+  Substitution swapped;
+  for (size_t n = 0; n < update.buffers.size(); ++n) {
+    swapped[update.so_far[n].get()] = update.next[n];
+    swapped[update.next[n].get()] = update.so_far[n];
+  }
+  const PrimExpr is_first = PrimExpr(update.so_far[place]) < PrimExpr(update.next[place]);
+  for (size_t n = 0; n < update.buffers.size(); ++n) {
+    const auto* choice = update.results[n].as<SelectNode>();
+    if (!choice) continue;  // the larger of two
+    const bool keeps = choice->true_value.get() == update.so_far[n].get();
+    const PrimExpr condition = keeps ? choice->condition : logical_not(choice->condition);
+    result.results[n] =
+        select(logical_or(logical_and(is_first, condition),
+                          logical_and(logical_not(is_first), logical_not(substitute(condition, swapped)))),
+               update.so_far[n], update.next[n]);
+  }
+  if (order_of_choice(result.results, result.so_far, result.next) != TermOrder::kFree) return std::nullopt;
+  result.order = TermOrder::kFree;
+  return result;
+}
+
+}  // namespace tilewright::analysis
