@@ -52,8 +52,17 @@ TEST(Pipeline, OfC) {
   check_order(c_pipeline());
 }
 
+TEST(Pipeline, OfGpus) {
+  for (const char* kind : {"cuda", "opencl", "metal"}) {
+    EXPECT_THAT(groups_of(gpu_pipeline(kind)),
+                ElementsAre("kernels", "calls", "lanes", "less work", "names"));
+    check_order(gpu_pipeline(kind));
+  }
+  EXPECT_EQ(error_of([] { gpu_pipeline("webgpu"); }), "there is no pipeline for target webgpu");
+}
+
 TEST(Pipeline, PlacesHaveNamesOfTheirOwn) {
-  for (const Pipeline* pipeline : {&llvm_pipeline(), &c_pipeline()}) {
+  for (const Pipeline* pipeline : all_pipelines()) {
     std::set<std::string_view> names;
     for (const Step* step : pipeline->steps()) EXPECT_TRUE(names.insert(step->name()).second) << step->name();
   }
@@ -61,7 +70,7 @@ TEST(Pipeline, PlacesHaveNamesOfTheirOwn) {
 
 TEST(Pipeline, EachStepHasAPlace) {
   std::set<std::string_view> placed;
-  for (const Pipeline* pipeline : {&llvm_pipeline(), &c_pipeline()}) {
+  for (const Pipeline* pipeline : all_pipelines()) {
     for (const Step* step : pipeline->steps()) placed.insert(step->info->name);
   }
   for (size_t n = 0; n < k_steps_count; ++n)

@@ -5,6 +5,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/functions/require_cpu.h"
 #include "tilewright/lower/functions/split_functions.h"
+#include "tilewright/lower/functions/split_kernels.h"
 #include "tilewright/lower/lowered.h"
 #include "tilewright/lower/pipeline.h"
 #include "tilewright/lower/verify_step.h"
@@ -85,6 +86,19 @@ ir::IRModule lower_for_c(const std::string& name, const tir::PrimFunc& func, con
   if (module->attrs.contains(kImportLlvm))
     throw Unsupported("{}: LLVM IR (pragma_import_llvm) cannot be part of C code", name)
         .help("build it with target llvm");
+  return module;
+}
+
+ir::IRModule lower_for_gpu(std::string_view kind, const std::string& name, const tir::PrimFunc& func,
+                           int32_t device_type, const LowerOptions& options) {
+  ir::IRModule module;
+  try {
+    module = split_kernels(name, after_steps(gpu_pipeline(kind), func, options), options.abi, device_type);
+  } catch (Error& error) {
+    error.add_prefix(name);
+    throw;
+  }
+  if (options.verify) verify_lowered(name, module);
   return module;
 }
 

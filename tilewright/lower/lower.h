@@ -28,4 +28,9 @@ ir::IRModule lower_for_cpu(const std::string& name, const tir::PrimFunc& func,
 ir::IRModule lower_for_c(const std::string& name, const tir::PrimFunc& func,
                          const LowerOptions& options = {});
 
+/// The lowered functions for target `kind`, "cuda", "opencl" or "metal": kernels, and the host's functions, which launch
+/// them on devices of `device_type`.
+ir::IRModule lower_for_gpu(std::string_view kind, const std::string& name, const tir::PrimFunc& func,
+                           int32_t device_type, const LowerOptions& options = {});
+
 }  // namespace tilewright::lower

@@ -11,7 +11,15 @@
 //                params: self (handle), args (handle, to TilewrightAny), num_args (int32), result (handle),
 //                as TilewrightKernel of runtime/kernel_abi.h.
 //                It checks the arguments with peek and raise_error and calls f_compute.
-// All of them return an int32 status: 0 at the end of the body, -1 after an error.  A call of a lowered
+// For a GPU there are no parallel bodies, but
+//   f_kernel_<n>  for each outermost loop over blocks or threads: attrs "lowered_kind" = "device_kernel";
+//                 params: the data pointers, then the scalars that it uses.  Its body is one loop for each axis that it
+//                 has, blockIdx.z, .y, .x, threadIdx.z, .y, .x from the outside to the inside; then statements without
+//                 loops over threads.  Extents of threadIdx are constants.  Memory of scope shared has constant size, and
+//                 threads wait by tvm_storage_sync("shared").
+// and f_compute launches them: call_packed(name of the kernel, device type, device id, grid x, y, z, block x, y, z, bytes
+// of dynamic shared memory, the kernel's arguments).  The driver replaces the name by that of the registry.
+// Kernels return nothing.  All others return an int32 status: 0 at the end of the body, -1 after an error.  A call of a lowered
 // function is Call(int32, GlobalVar, args) in an Evaluate; a status other than 0 makes the caller return -1
 // at once.
 //
@@ -43,6 +51,7 @@ inline constexpr int64_t kMaxStackBytes = 64 * 1024;
 constexpr bool is_long_format(std::string_view format) { return format.size() > 400; }
 inline constexpr std::string_view kLoweredKind = "lowered_kind";
 inline constexpr std::string_view kKernelParams = "kernel_params";
-inline constexpr std::string_view kEntry = "entry", kCompute = "compute", kParallelBody = "parallel_body";
+inline constexpr std::string_view kEntry = "entry", kCompute = "compute", kParallelBody = "parallel_body",
+                                  kDeviceKernel = "device_kernel";
 
 }  // namespace tilewright::lower

@@ -2,6 +2,10 @@
 // compares the order with that.
 #include "tilewright/lower/pipeline.h"
 
+#include <map>
+
+#include "tilewright/support/error.h"
+
 namespace tilewright::lower {
 namespace {
 
@@ -96,7 +100,82 @@ Group names() {
   return {"names", "what is computed several times has a name", steps({"common_subexpr_elim"})};
 }
 
+// ---- for GPUs
+
+// What a device language has.
+struct GpuLanguage {
+  std::string_view kind;     // of target
+  int64_t warp_size;         // threads that exchange registers; 0: none can
+  bool has_half_arithmetic;  // of float16
+  int64_t vector_bytes;      // the longest vectors in memory
+};
+// OpenCL: subgroups and halves are extensions, which PoCL and others lack.
+constexpr GpuLanguage kGpuLanguages[] = {
+    {"cuda", 32, true, 16}, {"metal", 32, true, 16}, {"opencl", 0, false, 16}};
+
+Step with_options(std::string_view name, ir::AttrMap options, Constructs keeps = kNothing) {
+  return {&find_step(name), std::move(options), keeps};
+}
+
+Group kernels(int64_t warp_size) {
+  return {"kernels",
+          "blocks become kernels over flat memory, whose threads wait for each other",
+          {
+              step("lower_returns"),
+              step("lower_match_buffer"),
+              with_options("lower_thread_reductions", {{"warp_size", ir::attr(warp_size)}}),
+              step("init_empty_reductions"),
+              step("lower_init"),
+              step("place_allocations"),
+              step("lower_blocks"),
+              step("simplify"),
+              step("unify_threads"),
+              step("compact_buffers"),
+              step("interleave_virtual_threads"),
+              step("flatten_buffers"),
+              step("pack_elements"),
+              step("lift_shared_memory"),
+              step("share_storage"),
+              step("insert_barriers"),
+          }};
+}
+
+Group lanes(const GpuLanguage& language) {
+  return {"lanes",
+          "vectors are as long as those of the language",
+          {
+              step("vectorize_loops"),
+              step("narrow_indices"),
+              with_options("scalarize_vectors", {{"keep_bytes", ir::attr(language.vector_bytes)}}, kVectors),
+              widened_floats(language.has_half_arithmetic),
+              step("simplify", "simplify_flat"),
+          }};
+}
+
+Pipeline pipeline_of(const GpuLanguage& language) {
+  return {language.kind,
+          {kernels(language.warp_size), calls(), lanes(language), less_work(), names()},
+          kUnrolledLoops | kVectors | kHalfFloats};
+}
+
 }  // namespace
+
+const Pipeline& gpu_pipeline(std::string_view kind) {
+  static const std::map<std::string_view, Pipeline> pipelines = [] {
+    std::map<std::string_view, Pipeline> all;
+    for (const GpuLanguage& language : kGpuLanguages) all.emplace(language.kind, pipeline_of(language));
+    return all;
+  }();
+  const auto found = pipelines.find(kind);
+  TILEWRIGHT_CHECK(found != pipelines.end(), "there is no pipeline for target {}", kind);
+  return found->second;
+}
+
+std::vector<const Pipeline*> all_pipelines() {
+  std::vector<const Pipeline*> all = {&llvm_pipeline(), &c_pipeline()};
+  for (const GpuLanguage& language : kGpuLanguages) all.push_back(&gpu_pipeline(language.kind));
+  return all;
+}
 
 const Pipeline& llvm_pipeline() {
   static const Pipeline pipeline = {

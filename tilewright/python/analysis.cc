@@ -46,7 +46,7 @@ void verify(const ir::ObjectRef& program) {
 
 // The program after one step of lowering, with the options of target llvm, of target c, or its defaults.
 tir::PrimFunc lowering_step(const std::string& name, const tir::PrimFunc& func) {
-  for (const lower::Pipeline* pipeline : {&lower::llvm_pipeline(), &lower::c_pipeline()}) {
+  for (const lower::Pipeline* pipeline : lower::all_pipelines()) {
     for (const lower::Step* step : pipeline->steps()) {
       if (step->name() == name) return (*step)(func);
     }
@@ -56,10 +56,12 @@ tir::PrimFunc lowering_step(const std::string& name, const tir::PrimFunc& func) 
 
 // [(name, description)] in order
 std::vector<std::pair<std::string, std::string>> lowering_steps(const std::string& target) {
-  const lower::Pipeline& pipeline = target == "c" ? lower::c_pipeline() : lower::llvm_pipeline();
   std::vector<std::pair<std::string, std::string>> steps;
-  for (const lower::Step* step : pipeline.steps())
-    steps.emplace_back(std::string(step->name()), std::string(step->info->doc));
+  for (const lower::Pipeline* pipeline : lower::all_pipelines()) {
+    if (pipeline->name != target) continue;
+    for (const lower::Step* step : pipeline->steps())
+      steps.emplace_back(std::string(step->name()), std::string(step->info->doc));
+  }
   return steps;
 }
 

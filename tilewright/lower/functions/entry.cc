@@ -24,8 +24,8 @@ PrimExpr peek(DataType dtype, PrimExpr pointer, int64_t offset) {
 
 class Entry {
  public:
-  Entry(const std::string& name, const PrimFunc& func, const KernelAbi& abi)
-      : name_(escaped(name)), func_(func), abi_(abi) {}
+  Entry(const std::string& name, const PrimFunc& func, const KernelAbi& abi, const TensorPlace& place)
+      : name_(escaped(name)), func_(func), abi_(abi), place_(place) {}
 
   PrimFunc make(const GlobalVar& compute, const std::vector<Var>& scalars) {
     check_count();
@@ -42,6 +42,7 @@ class Entry {
       if (func_->buffers[n]) pointers.push_back(data(n, func_->buffers[n], tensors[n]));
     }
     check_derived();
+    if (place_.device_id) bind(place_.device_id, imm(0));  // of a function without tensors
     for (const Var& var : scalars) {
       // the pointer that lower_returns stores to is not bound by any parameter
       if (var->dtype.is_handle() && !bound_.count(var.get())) {
@@ -150,10 +151,16 @@ class Entry {
 
   void check_type(const std::string& name, const Buffer& buffer, const Var& tensor) {
     const PrimExpr device = peek(kInt32, tensor, abi_.device());
-    refuse_if(not_equal(device, imm(kDLCPU)),
-              raise_error("ValueError",
-                          fmt::format("{}: argument {} is on device type %d, expected the CPU", name_, name),
-                          {device}));
+    const std::string wanted = place_.device_type == kDLCPU
+                                   ? "the CPU"
+                                   : fmt::format("{} ({}); tensor.to(device) copies it", place_.device_type,
+                                                 device_name(place_.device_type));
+    refuse_if(
+        not_equal(device, imm(place_.device_type)),
+        raise_error("ValueError",
+                    fmt::format("{}: argument {} is on device type %d, expected {}", name_, name, wanted),
+                    {device}));
+    if (place_.device_id) check_device_id(name, peek(kInt32, tensor, abi_.device() + 4));
     const PrimExpr ndim = peek(kInt32, tensor, abi_.ndim());
     const int64_t expected_ndim = static_cast<int64_t>(buffer->shape.size());
     refuse_if(not_equal(ndim, imm(expected_ndim)),
@@ -168,6 +175,22 @@ class Entry {
               raise_error("TypeError",
                           fmt::format("{}: argument {} has dtype %s, expected {}", name_, name, dtype.str()),
                           {call(kHandle, "dtype_text", {given})}));
+  }
+
+  void check_device_id(const std::string& name, const PrimExpr& given) {
+    if (!bound_.count(place_.device_id.get())) return bind(place_.device_id, given);
+    refuse_if(not_equal(given, place_.device_id),
+              raise_error("ValueError",
+                          fmt::format("{}: argument {} is on device %d, but those before are on device %d",
+                                      name_, name),
+                          {given, place_.device_id}));
+  }
+
+  static std::string_view device_name(int32_t type) {
+    return type == kDLCUDA     ? "cuda"
+           : type == kDLOpenCL ? "opencl"
+           : type == kDLMetal  ? "metal"
+                               : "another kind";
   }
 
   // Compares known extents; binds a variable at its first occurrence; checks of expressions of variables come
@@ -240,7 +263,7 @@ class Entry {
   PrimExpr data_pointer(const std::string& name, const Buffer& buffer, const Var& tensor) {
     const Var address =
         let(name + "_address", peek_address(tensor, abi_.data()) + peek(kInt64, tensor, abi_.byte_offset()));
-    const int64_t alignment = std::max<int64_t>(1, buffer->dtype.element().num_bytes());
+    const int64_t alignment = std::max<int64_t>(place_.least_alignment, buffer->dtype.element().num_bytes());
     if (alignment > 1)
       refuse_if(not_equal(call(kInt64, "bitwise_and", {address, imm(alignment - 1, kInt64)}), imm(0, kInt64)),
                 raise_error("ValueError",
@@ -324,6 +347,7 @@ class Entry {
   std::string name_;
   const PrimFunc& func_;
   const KernelAbi& abi_;
+  const TensorPlace& place_;
   Var self_ = make_var("self", kHandle), args_ = make_var("args", kHandle),
       num_args_ = make_var("num_args", kInt32), result_ = make_var("result", kHandle);
   std::vector<std::function<Stmt(Stmt)>> steps_;
@@ -334,8 +358,8 @@ class Entry {
 }  // namespace
 
 PrimFunc make_entry(const std::string& name, const PrimFunc& func, const GlobalVar& compute,
-                    const std::vector<Var>& scalars, const KernelAbi& abi) {
-  return Entry(name, func, abi).make(compute, scalars);
+                    const std::vector<Var>& scalars, const KernelAbi& abi, const TensorPlace& place) {
+  return Entry(name, func, abi, place).make(compute, scalars);
 }
 
 }  // namespace tilewright::lower

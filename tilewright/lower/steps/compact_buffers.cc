@@ -3,6 +3,7 @@
 //   ->  A = alloc((4, 128)), A[j, k]
 // Rows that storage_align separates get strides.
 // Registers (scope "local") that vectorized loops touch hold whole vectors: the last dimension is rounded up.
+// What threads share is touched by all of them: their variables take all values.
 // The touched region is the interval hull, dimension by dimension, of all accesses while the loops inside the
 // allocation run.  A dimension whose hull has no constant bound keeps its extent.  Buffers whose address is
 // taken, or that have strides, are not changed.  A ramp counts from its first to its last element; a buffer
@@ -16,6 +17,7 @@
 #include "tilewright/lower/annotations.h"
 #include "tilewright/lower/common/ramps.h"
 #include "tilewright/lower/common/surroundings.h"
+#include "tilewright/lower/common/thread_axes.h"
 #include "tilewright/lower/step.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
@@ -32,9 +34,10 @@ using arith::IntervalRegion;
 // Finds the touched region of one buffer inside its allocation.
 class Touched {
  public:
-  /// `learns`: conditions around accesses bound what they touch.
-  Touched(const BufferNode* buffer, Analyzer& analyzer, bool learns)
-      : buffer_(buffer), analyzer_(analyzer), learns_(learns) {}
+  /// `learns`: conditions around accesses bound what they touch.  `around`: variables from outside that take all values
+  /// of their domains.
+  Touched(const BufferNode* buffer, Analyzer& analyzer, bool learns, Domains around)
+      : buffer_(buffer), analyzer_(analyzer), learns_(learns), domains_(std::move(around)) {}
 
   /// The hull of all accesses; nullopt if the buffer is never used, or used without indices.
   std::optional<IntervalRegion> region_in(const Stmt& body) {
@@ -149,7 +152,7 @@ class Touched {
   const BufferNode* buffer_;
   Analyzer& analyzer_;
   bool learns_;
-  Domains domains_;
+  Domains domains_;                                      // of loops and lets
   std::vector<IntervalRegion> regions_;                  // of each access, where its branch is taken
   std::unordered_map<const VarNode*, int64_t> vectors_;  // vectorized loops and their lanes
   int64_t lanes_ = 1;
@@ -165,7 +168,14 @@ class Compactor {
  public:
   Stmt run(const Stmt& body) {
     return rewrite(
-        body, [&](auto& self, const ForNode* node) -> Stmt { return rewrite_loop(self, node, analyzer); },
+        body,
+        [&](auto& self, const ForNode* node) -> Stmt {
+          const bool is_thread = kernel_axis(node) && is_thread_axis(node->thread_tag);
+          if (is_thread) threads_[node->loop_var.get()] = {node->min, node->min + node->extent - 1};
+          For loop = rewrite_loop(self, node, analyzer);
+          if (is_thread) threads_.erase(node->loop_var.get());
+          return loop;
+        },
         [&](auto& self, const AllocBufferNode* node) -> Stmt { return allocation(self, node); },
         [&](auto& self, const BufferLoadNode* node) -> PrimExpr {
           BufferLoad load = self.children(node);
@@ -191,7 +201,7 @@ class Compactor {
   Stmt allocation(Self& self, const AllocBufferNode* node) {
     const Buffer& buffer = node->buffer;
     if (buffer->strides.empty() && !buffer->shape.empty()) {
-      Touched touched(buffer.get(), analyzer, true);
+      Touched touched(buffer.get(), analyzer, true, all_values_of(buffer));
       std::optional<IntervalRegion> region = touched.region_in(node->body);
       if (region) {
         bound_without_conditions(buffer, node->body, *region);
@@ -205,13 +215,16 @@ class Compactor {
     return AllocBufferNode::make(compact ? compact->buffer : buffer, node->annotations, body);
   }
 
+  Domains all_values_of(const Buffer& buffer) const { return is_shared(buffer) ? threads_ : Domains(); }
+
   // Dimensions without a constant bound take that of what conditions do not leave out: the lanes of a tile,
   // where a condition says that they end with an image of unknown width.
   void bound_without_conditions(const Buffer& buffer, const Stmt& body, IntervalRegion& region) {
     int64_t most;
     const auto is_constant = [&](const Interval& interval) { return constant_extent(interval, &most); };
     if (std::all_of(region.begin(), region.end(), is_constant)) return;
-    const std::optional<IntervalRegion> all = Touched(buffer.get(), analyzer, false).region_in(body);
+    const std::optional<IntervalRegion> all =
+        Touched(buffer.get(), analyzer, false, all_values_of(buffer)).region_in(body);
     if (!all) return;
     for (size_t axis = 0; axis < region.size(); ++axis) {
       if (!is_constant(region[axis]) && is_constant((*all)[axis])) region[axis] = (*all)[axis];
@@ -309,6 +322,7 @@ class Compactor {
     return found == compacts_.end() ? nullptr : &found->second;
   }
 
+  Domains threads_;  // of the loops over threads around the statement
   std::unordered_map<const BufferNode*, Compact> compacts_;
 };
 

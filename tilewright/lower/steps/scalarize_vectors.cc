@@ -1,9 +1,11 @@
 // A[T.Ramp(0, 1, 4)] = B[T.Ramp(i, 2, 4)] + T.Broadcast(x, 4)
 //   ->  for lane in range(4): A[lane] = B[i + lane * 2] + x
-// For languages without vectors; buffers are flat.  All lanes are read before one is written: a value that
+// For languages without vectors, or with some: stores of up to `keep_bytes` at aligned places stay, if their values are
+// made of such loads and of numbers by operators.  Buffers are flat.  All lanes are read before one is written: a value that
 // reads other elements of its target buffer is first stored in memory of its own.  Expressions without a form
 // for one lane (calls that take whole vectors, buffers of vectors) are left to the code generator, which
 // refuses them.
+#include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
@@ -118,8 +120,18 @@ class Lane {
   VectorValues& values_;
 };
 
+struct Options {
+  int64_t keep_bytes = 0;
+  static constexpr auto fields() {
+    return std::tuple{ir::field<&Options::keep_bytes>(
+        "keep_bytes", "bytes of the longest vectors of the language; 0: it has none")};
+  }
+};
+
 class Scalarizer {
  public:
+  explicit Scalarizer(const Options& options) : options_(options) {}
+
   Stmt run(const Stmt& body) {
     return rewrite(
         body, [&](auto& self, const BufferStoreNode* node) -> Stmt { return store(self.children(node)); },
@@ -142,7 +154,7 @@ class Scalarizer {
   Stmt store(const BufferStore& node) {
     const PrimExpr& index = node->indices[0];
     const DataType dtype = node->value->dtype;
-    if (index->dtype.is_scalar()) return node;
+    if (index->dtype.is_scalar() || is_kept(node)) return node;
     const Var lane = make_var("lane");
     Lane lanes(lane, values_);
     Stmt assign =
@@ -157,6 +169,29 @@ class Scalarizer {
     if (node->predicate) put = IfThenElseNode::make(other_lanes.of(node->predicate), put);
     return AllocBufferNode::make(copy, AttrMap{},
                                  seq({fill(copy, node->value), loop(other, imm(dtype.lanes), put)}));
+  }
+
+  // ---- vectors of the language
+  bool is_kept(const BufferStore& node) const {
+    return !node->predicate && is_aligned(node->buffer, node->indices[0]) && is_kept(node->value);
+  }
+  bool is_kept(const PrimExpr& e) const {
+    if (e->dtype.is_scalar() || e.as<BroadcastNode>()) return true;
+    if (const auto* load = e.as<BufferLoadNode>())
+      return !load->predicate && is_aligned(load->buffer, load->indices[0]);
+    if (const auto* operation = e.as<BinaryOpNode>()) return is_kept(operation->a) && is_kept(operation->b);
+    if (const auto* converted = e.as<CastNode>()) return is_kept(converted->value);
+    return false;
+  }
+  bool is_aligned(const Buffer& buffer, const PrimExpr& index) const {
+    const auto* ramp = index.as<RampNode>();
+    const bool is_contiguous = ramp && is_one(ramp->stride) && buffer->dtype.is_scalar();
+    const int64_t lanes = ramp ? ramp->lanes : 0;
+    if (!is_contiguous || (lanes & (lanes - 1)) != 0 ||
+        lanes * buffer->dtype.num_bytes() > options_.keep_bytes)
+      return false;
+    arith::Analyzer analyzer;
+    return is_zero(analyzer.simplify(floormod(ramp->base, lanes)));
   }
 
   // copy[lane] = the value's lane
@@ -192,14 +227,16 @@ class Scalarizer {
     return AllocBufferNode::make(copy, AttrMap{}, seq({computed, rest(node->body)}));
   }
 
+  const Options& options_;
   VectorValues values_;
 };
 
-PrimFunc scalarize_vectors(const PrimFunc& func) {
+PrimFunc scalarize_vectors(const PrimFunc& func, const ir::AttrMap& attrs) {
+  const auto options = ir::from_attrs<Options>(attrs, "scalarize_vectors");
   bool has_vectors = false;
   walk(func->body, [&](const PrimExprNode* node) { has_vectors |= !node->dtype.is_scalar(); });
   if (!has_vectors) return func;
-  return with(func, [&](PrimFuncNode& changed) { changed.body = Scalarizer().run(func->body); });
+  return with(func, [&](PrimFuncNode& changed) { changed.body = Scalarizer(options).run(func->body); });
 }
 
 }  // namespace
@@ -210,7 +247,8 @@ extern constinit const StepInfo scalarize_vectors_info = {
     .uses = kVectors,
     .without = kManyDimensions,
     .ends = kVectors,
-    .run = without_options<scalarize_vectors>,
+    .run = scalarize_vectors,
+    .schema = &ir::option_schema<Options>,
 };
 
 }  // namespace tilewright::lower

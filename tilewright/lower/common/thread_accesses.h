@@ -1,0 +1,36 @@
+// What the threads of a block access together, and whether two of them may touch one element.
+#pragma once
+#include <vector>
+
+#include "tilewright/arith/analyzer.h"
+#include "tilewright/arith/iter_map.h"
+#include "tilewright/tir/tir.h"
+
+namespace tilewright::lower {
+using namespace tir;
+
+/// An access to memory that several threads can reach.
+struct ThreadAccess {
+  Buffer buffer;
+  PrimExpr index;  // null: unknown
+  bool is_write = false;
+  arith::IterRanges loops;  // inside of the kernel, around it
+  PrimExpr condition;       // holds when it happens; null: always
+};
+
+/// The threads of a block.
+struct Threads {
+  arith::IterRanges axes;
+};
+
+/// The accesses of `stmt`, which is in loops `loops` and under `condition` (null: none), in the order in which they
+/// happen.  Private memory (scope "local") is left out.
+std::vector<ThreadAccess> thread_accesses(const Stmt& stmt, const arith::IterRanges& loops,
+                                          const PrimExpr& condition);
+std::vector<ThreadAccess> thread_accesses(const PrimExpr& expr, const arith::IterRanges& loops,
+                                          const PrimExpr& condition);
+
+/// True unless it is proved that no element is touched by both in different threads, or that none is written.
+bool may_meet(const ThreadAccess& a, const ThreadAccess& b, const Threads& threads);
+
+}  // namespace tilewright::lower

@@ -1,0 +1,258 @@
+// Puts a barrier where a thread may touch what another thread of its block wrote, or is still to read, before.
+//   S[tx] = A[tx]                        S[tx] = A[tx]
+//   B[tx] = S[31 - tx]             ->    T.tvm_storage_sync("shared")
+//                                        B[tx] = S[31 - tx]
+// Statements are followed in order, with the accesses since the last barrier; a loop's body is followed again with what
+// its iterations leave to the next one.  Where a loop as such needs none, but what came before it does, the barrier
+// stands before the loop.  A statement that not all threads execute cannot have one inside.
+#include <unordered_set>
+
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/lower/common/join_sequences.h"
+#include "tilewright/lower/common/thread_accesses.h"
+#include "tilewright/lower/common/thread_axes.h"
+#include "tilewright/lower/step.h"
+#include "tilewright/support/error.h"
+#include "tilewright/tir/builder.h"
+#include "tilewright/tir/op.h"
+#include "tilewright/tir/text.h"
+
+namespace tilewright::lower {
+namespace {
+
+using Accesses = std::vector<ThreadAccess>;
+
+bool is_barrier(const Stmt& stmt) {
+  const auto* evaluate = stmt.as<EvaluateNode>();
+  const auto* call = evaluate ? evaluate->value.as<CallNode>() : nullptr;
+  if (!call || !is_call_of(call, "tir.tvm_storage_sync")) return false;
+  const auto* scope = call->args[0].as<StringImmNode>();
+  return scope && (scope->value == "shared" || scope->value == "global");
+}
+
+Stmt barrier() { return EvaluateNode::make(call(kInt32, "tir.tvm_storage_sync", {string_imm("shared")})); }
+
+// Finds the statements of one kernel's body that need a barrier before them.
+class Finder {
+ public:
+  /// `written`: the pointers of memory that the kernel writes; other memory needs no barrier.
+  Finder(Threads threads, std::unordered_set<const Object*> written)
+      : threads_(std::move(threads)), written_(std::move(written)) {
+    for (const auto& [var, range] : threads_.axes) differing_.insert(var.get());
+  }
+
+  std::unordered_set<const Object*> find(const Stmt& body) {
+    follow(body);
+    return std::move(before_);
+  }
+
+ private:
+  void follow(const Stmt& stmt) {
+    if (before_.count(stmt.get())) pending_.clear();
+    if (is_barrier(stmt)) return pending_.clear();
+    if (const auto* list = stmt.as<SeqStmtNode>()) {
+      for (const Stmt& each : list->seq) follow(each);
+    } else if (const auto* alloc = stmt.as<AllocBufferNode>()) {
+      follow(alloc->body);
+    } else if (const auto* view = stmt.as<DeclBufferNode>()) {
+      follow(view->body);
+    } else if (const auto* attr = stmt.as<AttrStmtNode>()) {
+      follow(attr->body);
+    } else if (const auto* let = stmt.as<LetStmtNode>()) {
+      take(stmt, thread_accesses(let->value, loops_, condition_));
+      if (differs(let->value)) differing_.insert(let->var.get());
+      follow(let->body);
+    } else if (const auto* loop = stmt.as<ForNode>();
+               loop && !differs(loop->min) && !differs(loop->extent) && writes(loop->body)) {
+      follow_loop(loop);
+    } else if (const auto* branch = stmt.as<IfThenElseNode>(); branch && !differs(branch->condition)) {
+      follow_branch(branch);
+    } else {
+      require_no_barrier_inside(stmt);
+      take(stmt, thread_accesses(stmt, loops_, condition_));
+    }
+  }
+
+  void follow_loop(const ForNode* loop) {
+    const Accesses outside = std::move(pending_);
+    pending_.clear();
+    loops_.emplace_back(loop->loop_var, make_range(loop->min, loop->extent));
+    // until iterations leave nothing new: each time a barrier is found, at most as often as there are statements
+    for (size_t known = before_.size() + 1; known != before_.size();) {
+      known = before_.size();
+      pending_.clear();
+      follow(loop->body);
+      follow(loop->body);
+    }
+    const Accesses left = std::move(pending_);
+    // an iteration after what came before the loop
+    pending_ = outside;
+    const std::unordered_set<const Object*> inside = before_;
+    follow(loop->body);
+    const bool needs_one = before_ != inside;
+    before_ = inside;
+    if (needs_one) before_.insert(loop);
+    loops_.pop_back();
+    pending_ = left;
+    if (!needs_one)
+      pending_.insert(pending_.end(), outside.begin(), outside.end());  // it may have no iteration
+  }
+
+  void follow_branch(const IfThenElseNode* branch) {
+    take(Stmt(branch), thread_accesses(branch->condition, loops_, condition_));
+    const Accesses outside = pending_;
+    const PrimExpr around = condition_;
+    follow_under(branch->condition, branch->then_case);
+    Accesses after = std::move(pending_);
+    pending_ = outside;
+    if (branch->else_case) follow_under(logical_not(branch->condition), branch->else_case);
+    condition_ = around;
+    pending_.insert(pending_.end(), after.begin(), after.end());
+  }
+  void follow_under(const PrimExpr& condition, const Stmt& stmt) {
+    const PrimExpr around = condition_;
+    condition_ = around ? logical_and(around, condition) : condition;
+    follow(stmt);
+    condition_ = around;
+  }
+
+  // `accesses` happen in `stmt`, or at its beginning.
+  void take(const Stmt& stmt, const Accesses& accesses) {
+    for (const ThreadAccess& now : accesses) {
+      if (!written_.count(now.buffer->data.get())) continue;
+      const bool meets = std::any_of(pending_.begin(), pending_.end(), [&](const ThreadAccess& earlier) {
+        return may_meet(earlier, now, threads_);
+      });
+      if (!meets) continue;
+      before_.insert(stmt.get());
+      pending_.clear();
+      break;
+    }
+    for (const ThreadAccess& now : accesses) {
+      const auto is_same = [&](const ThreadAccess& other) {
+        return other.index == now.index && other.is_write == now.is_write && other.buffer == now.buffer;
+      };
+      if (written_.count(now.buffer->data.get()) && std::none_of(pending_.begin(), pending_.end(), is_same))
+        pending_.push_back(now);
+    }
+  }
+
+  // True if the statement writes memory of the block, or waits.
+  bool writes(const Stmt& stmt) const {
+    bool found = false;
+    ir::walk(
+        stmt, [&](const BufferStoreNode* store) { found |= written_.count(store->buffer->data.get()) > 0; },
+        [&](const EvaluateNode*) { found = true; });
+    return found;
+  }
+
+  // Statements in a loop or branch that not all threads execute.
+  void require_no_barrier_inside(const Stmt& stmt) {
+    const bool has_parts = stmt.as<ForNode>() || stmt.as<IfThenElseNode>() || stmt.as<WhileNode>();
+    if (!has_parts || !writes(stmt)) return;
+    Finder inside(threads_, written_);
+    inside.differing_ = differing_;
+    inside.loops_ = loops_;
+    inside.condition_ = condition_;
+    ir::walk(stmt, [&](const EvaluateNode* node) {
+      if (is_barrier(Stmt(node))) throw_divergent(stmt);
+    });
+    inside.follow_parts(stmt);
+    if (!inside.before_.empty()) throw_divergent(stmt);
+  }
+
+  // The parts of a statement, as if all threads executed them.
+  void follow_parts(const Stmt& stmt) {
+    if (const auto* loop = stmt.as<ForNode>()) {
+      follow_loop(loop);
+    } else if (const auto* branch = stmt.as<IfThenElseNode>()) {
+      follow_branch(branch);
+    } else if (const auto* loop_while = stmt.as<WhileNode>()) {
+      follow(loop_while->body);
+      follow(loop_while->body);
+    }
+  }
+
+  [[noreturn]] static void throw_divergent(const Stmt& stmt) {
+    throw UserError(stmt,
+                    "threads would have to wait for each other in a statement that not all of them execute")
+        .help("let conditions and loops around the exchange be the same for all threads of a block");
+  }
+
+  // True if the value may not be the same for all threads of a block.
+  bool differs(const PrimExpr& expr) const {
+    bool found = false;
+    ir::walk(
+        expr, [&](const VarNode* var) { found |= differing_.count(var) > 0; },
+        [&](const BufferLoadNode* load) { found |= load->buffer->scope() == "local"; });
+    return found;
+  }
+
+  const Threads threads_;
+  std::unordered_set<const Object*> differing_;  // variables whose value differs between threads
+  const std::unordered_set<const Object*> written_;
+  std::unordered_set<const Object*> before_;  // statements with a barrier before them
+  Accesses pending_;                          // since the last barrier
+  arith::IterRanges loops_;
+  PrimExpr condition_;
+};
+
+std::unordered_set<const Object*> written_pointers(const Stmt& stmt) {
+  std::unordered_set<const Object*> written;
+  ir::walk(
+      stmt,
+      [&](const BufferStoreNode* store) {
+        if (store->buffer->scope() != "local") written.insert(store->buffer->data.get());
+      },
+      [&](const CallNode* call) {
+        if (is_call_of(call, "tir.address_of")) {
+          if (const auto* load = call->args[0].as<BufferLoadNode>()) written.insert(load->buffer->data.get());
+        }
+      });
+  return written;
+}
+
+Stmt with_barriers(const Stmt& body, const Threads& threads) {
+  std::unordered_set<const Object*> written = written_pointers(body);
+  if (written.empty() || threads.axes.empty()) return body;
+  const std::unordered_set<const Object*> before = Finder(threads, std::move(written)).find(body);
+  if (before.empty()) return body;
+  const auto guarded = [&](auto& self, const auto* node) -> Stmt {
+    Stmt stmt = self.children(node);
+    return before.count(node) ? seq({barrier(), stmt}) : stmt;
+  };
+  return rewrite(
+      body, join_sequences, [&](auto& self, const ForNode* node) -> Stmt { return guarded(self, node); },
+      [&](auto& self, const WhileNode* node) -> Stmt { return guarded(self, node); },
+      [&](auto& self, const IfThenElseNode* node) -> Stmt { return guarded(self, node); },
+      [&](auto& self, const LetStmtNode* node) -> Stmt { return guarded(self, node); },
+      [&](auto& self, const BufferStoreNode* node) -> Stmt { return guarded(self, node); },
+      [&](auto& self, const EvaluateNode* node) -> Stmt { return guarded(self, node); });
+}
+
+PrimFunc insert_barriers(const PrimFunc& func) {
+  Threads threads;
+  return rewrite(func, [&](auto& self, const ForNode* loop) -> Stmt {
+    const auto axis = kernel_axis(loop);
+    if (!axis) return self.children(loop);
+    if (is_thread_axis(kKernelAxes[*axis]))
+      threads.axes.emplace_back(loop->loop_var, make_range(loop->min, loop->extent));
+    const auto* inner = loop->body.as<ForNode>();
+    const bool is_innermost = !inner || !kernel_axis(inner);
+    const Stmt body = is_innermost ? with_barriers(loop->body, threads) : self(loop->body);
+    if (is_innermost) threads.axes.clear();
+    return body == loop->body ? For(loop) : with(loop, [&](ForNode& changed) { changed.body = body; });
+  });
+}
+
+}  // namespace
+
+extern constinit const StepInfo insert_barriers_info = {
+    .name = "insert_barriers",
+    .doc = "threads wait for each other where one may touch what another wrote",
+    .without = kManyDimensions,
+    .run = without_options<insert_barriers>,
+};
+
+}  // namespace tilewright::lower

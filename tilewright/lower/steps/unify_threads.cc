@@ -1,0 +1,160 @@
+// Gives each kernel one loop for each axis, around everything else.
+//   for i in T.thread_binding(8, "blockIdx.x"):          for bx in T.thread_binding(8, "blockIdx.x"):
+//       for j in T.thread_binding(32, "threadIdx.x"):        for tx in T.thread_binding(32, "threadIdx.x"):
+//           S[j] = A[i, j]                          ->           S[tx] = A[bx, tx]
+//       for k in T.thread_binding(32, "threadIdx.x"):            B[bx, tx] = S[31 - tx]
+//           B[i, k] = S[31 - k]
+// A kernel is an outermost loop over blocks or threads.  What stands in none of the loops over an axis is done by all
+// of its threads.  Buffers that one thread uses alone become registers.
+#include <unordered_set>
+
+#include "tilewright/arith/analyzer.h"
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/lower/common/free_vars.h"
+#include "tilewright/lower/common/join_sequences.h"
+#include "tilewright/lower/common/thread_axes.h"
+#include "tilewright/lower/step.h"
+#include "tilewright/support/error.h"
+#include "tilewright/tir/builder.h"
+#include "tilewright/tir/text.h"
+
+namespace tilewright::lower {
+namespace {
+
+struct Axis {
+  Var var = {};  // null: the kernel does not have it
+  PrimExpr extent = {};
+};
+using Axes = std::array<Axis, kKernelAxes.size()>;
+
+// Where the loop or T.launch_thread `where` begins.
+void add(Axes& axes, size_t axis, const Var& var, const PrimExpr& extent, const ObjectRef& where) {
+  const std::string_view tag = kKernelAxes[axis];
+  if (is_thread_axis(tag) && !is<IntImmNode>(extent))
+    throw UserError(where, "{} has {} iterations of {}, a number that is known only when the kernel runs",
+                    var->name_hint, expr_text(extent), tag)
+        .help("split the loop by the number of threads of a block, and bind the inner loop");
+  Axis& known = axes[axis];
+  if (known.var) return;
+  std::string name(tag);
+  std::replace(name.begin(), name.end(), '.', '_');
+  known = {make_var(name, var->dtype), extent};
+}
+
+Axes axes_of(const Stmt& kernel) {
+  Axes axes;
+  arith::Analyzer analyzer;
+  ir::walk(
+      kernel,
+      [&](const ForNode* loop) {
+        if (const auto axis = kernel_axis(loop))
+          add(axes, *axis, loop->loop_var, analyzer.simplify(loop->extent), ObjectRef(loop));
+      },
+      [&](const AttrStmtNode* attr) {
+        if (const IterVarNode* axis = launched_axis(attr))
+          add(axes, *kernel_axis(axis->thread_tag), axis->var, analyzer.simplify(attr->value),
+              ObjectRef(attr));
+      });
+  return axes;
+}
+
+// Buffers of scope global that a kernel allocates for one thread: inside of all loops over threads.
+class Privates {
+ public:
+  Stmt run(const Stmt& kernel) {
+    return rewrite(kernel, [&](auto& self, const AllocBufferNode* node) -> Stmt {
+      if (node->buffer->scope() != "global") return self.children(node);
+      if (has_kernel(node->body))
+        throw UserError(node, "the threads of a block share buffer {}, which is in scope global",
+                        node->buffer->name)
+            .help("put it into scope shared: sch.set_scope(block, 0, \"shared\")");
+      const Var data = pointer_var(node->buffer->data->name_hint, node->buffer->dtype, "local");
+      const Buffer own = with(node->buffer, [&](BufferNode& changed) { changed.data = data; });
+      self.replace_uses(node->buffer.get(), own);
+      self.replace_uses(node->buffer->data.get(), data);
+      return AllocBufferNode::make(own, node->annotations, self(node->body), node->span);
+    });
+  }
+};
+
+Stmt without_inner_loops(const Stmt& kernel, const Axes& axes) {
+  const auto replaced = [&](auto& self, size_t axis, const Var& var, const Stmt& body) {
+    self.replace_uses(var.get(), tir::cast(var->dtype, axes[axis].var));
+    return self(body);
+  };
+  return rewrite(
+      kernel, join_sequences,
+      [&](auto& self, const ForNode* loop) -> Stmt {
+        const auto axis = kernel_axis(loop);
+        return axis ? replaced(self, *axis, loop->loop_var, loop->body) : self.children(loop);
+      },
+      [&](auto& self, const AttrStmtNode* attr) -> Stmt {
+        const IterVarNode* launched = launched_axis(attr);
+        return launched ? replaced(self, *kernel_axis(launched->thread_tag), launched->var, attr->body)
+                        : self.children(attr);
+      });
+}
+
+// The grid is computed before the kernel runs.
+void require_known_before(const Axes& axes, const Stmt& kernel) {
+  std::unordered_set<const Object*> defined;
+  ir::walk(
+      kernel, [&](const ForNode* loop) { defined.insert(loop->loop_var.get()); },
+      [&](const LetStmtNode* let) { defined.insert(let->var.get()); });
+  for (size_t n = 0; n < axes.size(); ++n) {
+    if (!axes[n].var) continue;
+    ir::walk(
+        axes[n].extent,
+        [&](const VarNode* var) {
+          if (defined.count(var))
+            throw UserError(
+                kernel,
+                "the number of iterations of {}, {}, depends on {}, which changes inside of the kernel",
+                kKernelAxes[n], expr_text(axes[n].extent), var->name_hint)
+                .help("bind a loop whose extent is the same for all blocks");
+        },
+        [&](const BufferLoadNode* load) {
+          throw UserError(
+              kernel, "the number of iterations of {}, {}, is read from {}, which is in the device's memory",
+              kKernelAxes[n], expr_text(axes[n].extent), load->buffer->name)
+              .help("bind a loop whose extent is given by shapes and numbers");
+        });
+  }
+}
+
+Stmt unified(const Stmt& kernel) {
+  const Axes axes = axes_of(kernel);
+  require_known_before(axes, kernel);
+  Stmt stmt = without_inner_loops(Privates().run(kernel), axes);
+  for (size_t n = axes.size(); n-- > 0;) {
+    const Axis& axis = axes[n];
+    if (axis.var)
+      stmt =
+          ForNode::make(imm(0, axis.var->dtype), tir::cast(axis.var->dtype, axis.extent), axis.var,
+                        ForKind::kThreadBinding, std::string(kKernelAxes[n]), AttrMap(), stmt, kernel->span);
+  }
+  return stmt;
+}
+
+PrimFunc unify_threads(const PrimFunc& func) {
+  return rewrite(
+      func,
+      [](auto& self, const ForNode* loop) -> Stmt {
+        return kernel_axis(loop) ? unified(Stmt(loop)) : Stmt(self.children(loop));
+      },
+      [](auto& self, const AttrStmtNode* attr) -> Stmt {
+        return launched_axis(attr) ? unified(Stmt(attr)) : Stmt(self.children(attr));
+      });
+}
+
+}  // namespace
+
+extern constinit const StepInfo unify_threads_info = {
+    .name = "unify_threads",
+    .doc = "a kernel has one loop for each axis, around everything else",
+    .without = kBlocks,
+    .run = without_options<unify_threads>,
+};
+
+}  // namespace tilewright::lower
