@@ -132,10 +132,16 @@ TEST(Tensor, ShapesThatCannotBe) {
                "help: use smaller tensors, or a machine with more memory");
   EXPECT_ERROR(Tensor::empty(Shape{1}, DataType::void_()),
                "error: tensor: there are no tensors of dtype void");
-  EXPECT_ERROR(Tensor::empty(Shape{1}, kFloat32, Device{kDLCUDA, 1}),
-               "unsupported: cannot run on device cuda:1\nhelp: this build runs on cpu");
+  EXPECT_ERROR(Tensor::empty(Shape{1}, kFloat32, Device{kDLVulkan, 1}),
+               "unsupported: cannot run on device vulkan:1\nhelp: this build runs on cpu, cuda and opencl");
   EXPECT_ERROR(Tensor::empty(Shape{1}, kFloat32, Device::cpu(3)),
                "error: there is no device cpu:3; this machine has 1 of kind cpu");
+}
+
+TEST(Tensor, ElementsThatShareBytesHaveNoGaps) {
+  const int axes[] = {1, 0};
+  EXPECT_ERROR(Tensor::zeros(Shape{5, 7}, DataType::int_(4)).transpose(axes).copy(),
+               "unsupported: copy: int4[7, 5] is not contiguous, and its elements are narrower than a byte");
 }
 
 TEST(Tensor, CopyOfChecksTheSize) {

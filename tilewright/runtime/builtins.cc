@@ -30,6 +30,17 @@ Value assert_values(Args args) {
   return {};
 }
 
+// These functions read elements on the host.
+void require_host(std::string_view name, Args args) {
+  for (size_t position = 0; position < args.size(); ++position) {
+    const TensorObject* tensor = args[position].tensor_object();
+    if (!tensor || tensor->dl.device.device_type == kDLCPU) continue;
+    throw UserError("{}: argument {} is on {}, and this function runs on the CPU", name, position + 1,
+                    Device::from_dlpack(tensor->dl.device).str())
+        .help("copy it there: x.to(\"cpu\")");
+  }
+}
+
 }  // namespace
 
 void builtin::require_arguments(std::string_view name, Args args, size_t least) {
@@ -51,6 +62,7 @@ std::vector<Function> builtin_functions() {
     for (const Entry& entry : entries)
       functions.push_back(Function::packed(std::string(entry.name), [&entry](Args args) {
         require_arguments(entry.name, args, entry.num_args);
+        require_host(entry.name, args);
         return entry.body(args);
       }));
   }

@@ -2,7 +2,9 @@
 
 #include <charconv>
 
+#include "tilewright/runtime/device/accelerator.h"
 #include "tilewright/runtime/device/cpu.h"
+#include "tilewright/runtime/device/opencl.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::runtime {
@@ -11,13 +13,34 @@ namespace {
 struct Kind {
   std::string_view name;
   int32_t type;
-  const DeviceInterface* interface;  // null: only the name is known
+  const DeviceInterface* interface = nullptr;  // null: only the name is known
+  const Accelerator* accelerator = nullptr;    // null: the CPU, or only the name is known
 };
 constexpr Kind kKinds[] = {
-    {"cpu", kDLCPU, &kCpuDevice},        {"llvm", kDLCPU, &kCpuDevice},  {"cuda", kDLCUDA, nullptr},
-    {"cuda_host", kDLCUDAHost, nullptr}, {"opencl", kDLOpenCL, nullptr}, {"vulkan", kDLVulkan, nullptr},
-    {"metal", kDLMetal, nullptr},        {"rocm", kDLROCM, nullptr},
+    {"cpu", kDLCPU, &kCpuDevice},
+    {"llvm", kDLCPU, &kCpuDevice},
+    {"cuda", kDLCUDA},
+    {"cuda_host", kDLCUDAHost},
+    {"opencl", kDLOpenCL, &kOpenclDevice, &kOpenclAccelerator},
+    {"vulkan", kDLVulkan},
+    {"metal", kDLMetal},
+    {"rocm", kDLROCM},
 };
+
+// The kind of `device`, which this build can run on and has a device of that number.
+const Kind& usable_kind(Device device) {
+  for (const Kind& kind : kKinds) {
+    if (kind.type != device.type || !kind.interface) continue;
+    const int count = kind.interface->num_devices();
+    if (device.id >= 0 && device.id < count) return kind;
+    if (count > 0 || !kind.accelerator)
+      throw UserError("there is no device {}; this machine has {} of kind {}", device.str(), count,
+                      kind.name);
+    const Accelerator::Missing missing = kind.accelerator->why_none();
+    throw UserError("there is no device {}: {}", device.str(), missing.reason).help("{}", missing.help);
+  }
+  throw Unsupported("cannot run on device {}", device.str()).help("this build runs on cpu, cuda and opencl");
+}
 
 }  // namespace
 
@@ -47,16 +70,12 @@ std::string Device::str() const {
   return fmt::format("device_type_{}:{}", type, id);
 }
 
-const DeviceInterface& device_interface(Device device) {
-  for (const Kind& kind : kKinds) {
-    if (kind.type != device.type || !kind.interface) continue;
-    if (device.id < 0 || device.id >= kind.interface->num_devices()) {
-      throw UserError("there is no device {}; this machine has {} of kind {}", device.str(),
-                      kind.interface->num_devices(), kind.name);
-    }
-    return *kind.interface;
-  }
-  throw Unsupported("cannot run on device {}", device.str()).help("this build runs on cpu");
+const DeviceInterface& device_interface(Device device) { return *usable_kind(device).interface; }
+
+const Accelerator& accelerator(Device device, std::string_view what) {
+  const Kind& kind = usable_kind(device);
+  if (!kind.accelerator) throw UserError("{}: {} is not a device beside the CPU", what, device.str());
+  return *kind.accelerator;
 }
 
 }  // namespace tilewright::runtime

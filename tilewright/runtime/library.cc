@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 
+#include "tilewright/runtime/device/device_code.h"
 #include "tilewright/runtime/elf_check.h"
 #include "tilewright/runtime/host.h"
 #include "tilewright/runtime/module.h"
@@ -23,6 +24,7 @@ class SymbolModule final : public ModuleObject {
       *static_cast<const TilewrightHost**>(host) = host_services();
     if (const void* names = source_.lookup(TILEWRIGHT_NAMES_SYMBOL))
       split_names(static_cast<const char*>(names));
+    register_kernels_of_devices();
   }
 
   std::string kind() const override { return source_.kind; }
@@ -63,6 +65,20 @@ class SymbolModule final : public ModuleObject {
                       TILEWRIGHT_KERNEL_ABI_VERSION)
           .help("compile the model again with the tilewright you run it with");
     }
+  }
+
+  // Functions keep `source_.owner`, and with it the kernels that they launch.
+  void register_kernels_of_devices() {
+    const void* data = source_.lookup(TILEWRIGHT_DEVICE_CODE_SYMBOL);
+    const void* size = source_.lookup(TILEWRIGHT_DEVICE_CODE_SIZE_SYMBOL);
+    if (!data || !size) return;
+    const std::span bytes(static_cast<const std::byte*>(data), *static_cast<const uint64_t*>(size));
+    struct Owner {
+      std::shared_ptr<const void> code, kernels;
+    };
+    source_.owner =
+        std::make_shared<Owner>(std::move(source_.owner),
+                                register_device_code(DeviceCode::parse(bytes, "the device code of " + name)));
   }
 
   void split_names(std::string_view text) {

@@ -1,4 +1,4 @@
-// Creates, views and copies tensors.  DLPack exchange is in dlpack.cc.
+// Creates and views tensors.  DLPack exchange is in dlpack.cc, copying in tensor_copy.cc.
 #include "tilewright/runtime/tensor.h"
 
 #include <fmt/format.h>
@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "tilewright/runtime/tensor_copy.h"
 #include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 
@@ -56,58 +57,6 @@ bool is_row_major(ShapeView shape, ShapeView strides) {
     expected *= shape[axis];
   }
   return true;
-}
-
-struct CopyPlan {
-  ShapeView shape;
-  Shape from_strides, to_strides;  // in bytes
-  size_t element_bytes;
-};
-
-// Copies dimension `axis` and all inner ones.
-void copy_dims(const CopyPlan& plan, size_t axis, const char* from, char* to) {
-  if (axis == plan.shape.size()) {
-    std::memcpy(to, from, plan.element_bytes);
-    return;
-  }
-  const int64_t from_stride = plan.from_strides[axis], to_stride = plan.to_strides[axis];
-  const auto bytes = static_cast<int64_t>(plan.element_bytes);
-  if (axis + 1 == plan.shape.size() && from_stride == bytes && to_stride == bytes) {
-    std::memcpy(to, from, plan.element_bytes * static_cast<size_t>(plan.shape[axis]));
-    return;
-  }
-  for (int64_t position = 0; position < plan.shape[axis]; ++position) {
-    copy_dims(plan, axis + 1, from + position * from_stride, to + position * to_stride);
-  }
-}
-
-Shape byte_strides(const Tensor& tensor) {
-  Shape strides = tensor.strides();
-  for (int64_t& stride : strides) stride *= tensor.dtype().num_bytes();
-  return strides;
-}
-
-void require_cpu(const Tensor& tensor, std::string_view what) {
-  if (!tensor.device().is_cpu())
-    throw Unsupported("{}: the tensor is on {}, not on cpu", what, tensor.device().str());
-}
-
-// Elements narrower than a byte share bytes, so their strides cannot be followed.
-void copy_elements(const Tensor& from, const Tensor& to) {
-  require_cpu(from, "copy");
-  require_cpu(to, "copy");
-  if (from.num_elements() == 0) return;
-  if (from.is_contiguous() && to.is_contiguous()) {
-    std::memmove(to.data(), from.data(), static_cast<size_t>(from.num_bytes()));
-    return;
-  }
-  if (from.dtype().bits * from.dtype().lanes % 8 != 0) {
-    throw Unsupported("copy: {} is not contiguous, and its elements are narrower than a byte",
-                      type_str(from));
-  }
-  copy_dims(
-      {from.shape(), byte_strides(from), byte_strides(to), static_cast<size_t>(from.dtype().num_bytes())}, 0,
-      static_cast<const char*>(from.data()), static_cast<char*>(to.data()));
 }
 
 // The shape with -1, if any, replaced by the computed extent.
@@ -192,8 +141,7 @@ Tensor Tensor::empty(ShapeView shape, DataType dtype, Device device) {
 
 Tensor Tensor::zeros(ShapeView shape, DataType dtype, Device device) {
   Tensor tensor = empty(shape, dtype, device);
-  require_cpu(tensor, "zeros");
-  std::memset(tensor.data(), 0, static_cast<size_t>(tensor.num_bytes()));
+  clear_elements(tensor);
   return tensor;
 }
 
@@ -250,8 +198,9 @@ Tensor Tensor::copy() const {
 
 Tensor Tensor::to(Device target) const {
   if (target == device()) return *this;
-  device_interface(target);  // names the device if it cannot be used
-  throw Unsupported("cannot copy from {} to {}", device().str(), target.str());
+  Tensor result = empty(shape(), dtype(), target);
+  copy_elements(*this, result);
+  return result;
 }
 
 bool Tensor::is_kernel_ready(const DLTensor& dl) {
