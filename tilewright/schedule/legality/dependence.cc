@@ -108,6 +108,55 @@ PrimExpr flat_index(const Access& access, arith::Analyzer& analyzer) {
   return analyzer.simplify(index);
 }
 
+// True if the indices of dimensions first + 1 to `last` are digits of `number`, the extents of the buffer being their
+// places, and index number // `top`, of dimension `first`, is what is left of it.
+bool are_digits(const Access& access, size_t first, size_t last, const PrimExpr& number, const PrimExpr& top,
+                arith::Analyzer& analyzer) {
+  PrimExpr place;
+  for (size_t n = last; n > first; --n) {
+    const PrimExpr &index = access.region[n]->min, &count = access.buffer->shape[n];
+    const PrimExpr before = place ? floordiv(number, place) : number;
+    if (!is_one(access.region[n]->extent) || !analyzer.can_prove_equal(index, floormod(before, count)))
+      return false;
+    place = place ? count * place : count;
+  }
+  return analyzer.can_prove_equal(top, place);
+}
+
+// The number that follows from the indices of dimensions `first` to `last`, whatever m and n are: f of
+// [f // (m * n), f // n % m, f % n], as of one loop that was made of several, or f // 4 of [f // (m * 4), f // 4 % m].
+// Null if there is none.
+PrimExpr number_of_digits(const Access& access, size_t first, size_t last, arith::Analyzer& analyzer) {
+  const auto* top = access.region[first]->min.as<FloorDivNode>();
+  if (!top || is<IntImmNode>(top->b) || !is_one(access.region[first]->extent)) return nullptr;
+  if (are_digits(access, first, last, top->a, top->b, analyzer)) return top->a;
+  const auto* digit = access.region[last]->min.as<FloorModNode>();
+  const auto* rest = digit ? digit->a.as<FloorDivNode>() : nullptr;
+  if (!rest || !analyzer.can_prove_equal(rest->a, top->a)) return nullptr;
+  // f // (m * 4) is f // 4 // m
+  const PrimExpr above = analyzer.simplify(floordiv(top->b, rest->b));
+  const bool is_whole = analyzer.can_prove_equal(above * rest->b, top->b);
+  return is_whole && are_digits(access, first, last, digit->a, above, analyzer) ? digit->a : PrimExpr();
+}
+
+// The indices with the number of neighbouring digits in their place; empty if there are none.
+std::vector<PrimExpr> indices_without_digits(const Access& access, arith::Analyzer& analyzer) {
+  const size_t ndim = access.region.size();
+  for (size_t first = 0; first < ndim; ++first) {
+    for (size_t last = ndim - 1; last > first; --last) {
+      const PrimExpr number = number_of_digits(access, first, last, analyzer);
+      if (!number) continue;
+      std::vector<PrimExpr> indices = {number};
+      for (size_t n = 0; n < ndim; ++n) {
+        if ((n < first || n > last) && is_one(access.region[n]->extent))
+          indices.push_back(access.region[n]->min);
+      }
+      return indices;
+    }
+  }
+  return {};
+}
+
 // The union of two moving boxes in the dimensions where they differ by a constant.
 Tile united(const arith::IntervalRegion& a, const arith::IntervalRegion& b, arith::Analyzer& analyzer) {
   Tile tile;
@@ -157,19 +206,25 @@ std::vector<NodeId> determined_loops(const State& state, const Access& a, const 
   for (NodeId loop : loops_between(state, loops.back(), a.block)) inner.push_back(loop);
   const Tile tile = united(arith::to_intervals(a.region), arith::to_intervals(b.region), analyzer);
   const PrimExpr& predicate = state.node(a.block).realize()->predicate;
-  for (NodeId loop : pinned_loops(tile, inner, ranges_of(state, inner), predicate, analyzer)) {
-    const bool is_new = std::find(found.begin(), found.end(), loop) == found.end();
-    if (is_new && std::find(loops.begin(), loops.end(), loop) != loops.end()) found.push_back(loop);
-  }
-  // i // 49, (i * 16 + j) % 784: what the simplifier has made of one fused loop is one again in memory
-  const PrimExpr flat = flat_index(a, analyzer), other = flat_index(b, analyzer);
-  if (found.size() < loops.size() && flat && other && analyzer.can_prove_equal(flat, other)) {
-    const Tile point{{flat}, {imm(1)}};
-    for (NodeId loop : pinned_loops(point, inner, ranges_of(state, inner), predicate, analyzer)) {
+  const auto add_pinned_by = [&](const Tile& place) {
+    for (NodeId loop : pinned_loops(place, inner, ranges_of(state, inner), predicate, analyzer)) {
       const bool is_new = std::find(found.begin(), found.end(), loop) == found.end();
       if (is_new && std::find(loops.begin(), loops.end(), loop) != loops.end()) found.push_back(loop);
     }
-  }
+  };
+  add_pinned_by(tile);
+  // i // 49, (i * 16 + j) % 784: what the simplifier has made of one fused loop is one again in memory
+  const PrimExpr flat = flat_index(a, analyzer), other = flat_index(b, analyzer);
+  if (found.size() < loops.size() && flat && other && analyzer.can_prove_equal(flat, other))
+    add_pinned_by({{flat}, {imm(1)}});
+  if (found.size() == loops.size()) return found;
+  const std::vector<PrimExpr> indices = indices_without_digits(a, analyzer),
+                              others = indices_without_digits(b, analyzer);
+  const auto is_equal = [&](const PrimExpr& one, const PrimExpr& two) {
+    return analyzer.can_prove_equal(one, two);
+  };
+  if (!indices.empty() && std::ranges::equal(indices, others, is_equal))
+    add_pinned_by({indices, std::vector<PrimExpr>(indices.size(), imm(1))});
   return found;
 }
 
