@@ -2,10 +2,12 @@
 #include "tilewright/schedule/legality/dependence.h"
 
 #include "tilewright/arith/iter_parse.h"
+#include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/core/reduction.h"
 #include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/core/update.h"
 #include "tilewright/schedule/legality/block_checks.h"
 #include "tilewright/schedule/legality/coverage.h"
 #include "tilewright/schedule/legality/witness.h"
@@ -400,7 +402,45 @@ bool starts_with_init(const State& state, NodeId block, std::vector<NodeId> loop
       arith::detect_iter_map(terms, ranges, realize->predicate, arith::IterMapLevel::kInjective, analyzer));
 }
 
+bool adds_in_any_groups(const State& state, NodeId block, NodeId loop) {
+  if (is_commutative_update(state.node(block).block())) return true;
+  return update_of(state.node(block).block()) && is_outermost_of_sum(state, block, loop);
+}
+
+// True if `loop` has the terms of one sum of the block of `access`, whose groups may be added together, and nothing
+// else tells its iterations apart: threads may add them together.
+bool shares_sum(const State& state, const Access& access, NodeId loop) {
+  const BlockRealizeNode* realize = state.node(access.block).realize();
+  const VarNode* var = state.node(loop).loop()->loop_var.get();
+  bool is_of_term = false;
+  for (size_t n = 0; n < realize->iter_values.size(); ++n) {
+    if (!uses(realize->iter_values[n], var)) continue;
+    if (realize->block->iter_vars[n]->iter_type != IterType::kReduce) return false;
+    is_of_term = true;
+  }
+  return is_of_term && state.node(access.block).children.empty() &&
+         adds_in_any_groups(state, access.block, loop) && starts_with_init(state, access.block, {loop});
+}
+
+bool is_same_region(const Access& a, const Access& b) {
+  return a.buffer == b.buffer &&
+         std::equal(a.region.begin(), a.region.end(), b.region.begin(), b.region.end(),
+                    [](const Range& x, const Range& y) { return ir::structural_equal(x, y); });
+}
+
 }  // namespace
+
+bool is_outermost_of_sum(const State& state, NodeId block, NodeId loop) {
+  const BlockRealizeNode* realize = state.node(block).realize();
+  for (NodeId outer : state.loops_above(loop)) {
+    for (size_t n = 0; n < realize->iter_values.size(); ++n) {
+      if (realize->block->iter_vars[n]->iter_type == IterType::kReduce &&
+          uses(realize->iter_values[n], state.node(outer).loop()->loop_var.get()))
+        return false;
+    }
+  }
+  return true;
+}
 
 std::string Conflict::str(const State& state) const {
   const std::string& a = state.node(first.block).name;
@@ -489,9 +529,13 @@ std::optional<Conflict> private_conflict(const State& state, NodeId loop) {
   return std::nullopt;
 }
 
-std::optional<Conflict> parallel_conflict(const State& state, NodeId loop) {
+std::optional<Conflict> parallel_conflict(const State& state, NodeId loop, std::string_view thread_tag) {
   if (!state.proves_steps) return std::nullopt;
-  if (std::optional<Conflict> conflict = private_conflict(state, loop)) return conflict;
+  const bool may_share_sums = thread_tag.starts_with("threadIdx");
+  if (std::optional<Conflict> conflict = private_conflict(state, loop)) {
+    if (!may_share_sums || !conflict->first.is_write || !shares_sum(state, conflict->first, loop))
+      return conflict;
+  }
   if (has_one_iteration(state, loop)) return std::nullopt;
   std::optional<Conflict> found;
   std::unordered_map<const VarNode*, bool> privates;
@@ -508,6 +552,8 @@ std::optional<Conflict> parallel_conflict(const State& state, NodeId loop) {
     std::optional<Access> carried;
     if (is_new) known->second = privacy_of(state, a.buffer, loop, &carried) == Privacy::kPrivate;
     if (known->second) return true;
+    if (may_share_sums && a.block == b.block && is_same_region(a, b) && shares_sum(state, a, loop))
+      return true;
     found = Conflict{a, b, loop, parallel_witness(state, a, b, loop)};
     return false;
   });
