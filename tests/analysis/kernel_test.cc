@@ -1,35 +1,8 @@
 // Kernels of GPUs in the interpreter: threads of a block meet at barriers, and what they may not do is found.
-#include <numeric>
-
-#include "script_testing.h"
-#include "tilewright/analysis/interpreter.h"
+#include "kernel_testing.h"
 
 namespace tilewright::analysis {
 namespace {
-using runtime::Tensor;
-using runtime::Value;
-
-Tensor floats(const std::vector<float>& values) {
-  const std::vector<int64_t> shape{static_cast<int64_t>(values.size())};
-  return Tensor::copy_of(values.data(), values.size() * sizeof(float), shape, kFloat32);
-}
-std::vector<float> counted(int64_t size) {
-  std::vector<float> values(static_cast<size_t>(size));
-  std::iota(values.begin(), values.end(), 0.f);
-  return values;
-}
-std::vector<float> content(const Tensor& tensor) {
-  const float* data = tensor.data_as<float>();
-  return {data, data + tensor.num_elements()};
-}
-std::string fault(std::string_view program, std::vector<Value> args) {
-  try {
-    interpret(script::parse_func_unchecked(program), args);
-    return "no error";
-  } catch (const Error& error) {
-    return error.text();
-  }
-}
 
 constexpr std::string_view kReversed = R"(
     @T.prim_func

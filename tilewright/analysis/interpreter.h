@@ -40,8 +40,9 @@ struct InterpretOptions {
 /// T.Select that is not selected; T.if_then_else, `and` and `or` evaluate only the operands they need.  Loops
 /// run in order, but those over blocks and threads of a GPU: blocks run one after the other, and so do the threads
 /// of a block from one barrier to the next.  In a program with blocks (T.block), which has no barriers yet,
-/// each statement of a sequence begins when all threads have ended the one before.  Accesses of one block's
-/// iterations over a thread axis that it reduces are not a race, nor are threads that write the same number.
+/// each statement of a sequence begins when all threads have ended the one before.  Threads over which a block reduces
+/// add to one sum, which all of them have afterwards, also in memory of their own.  Threads that write the same number
+/// are not a race.
 /// Raises UserError that names the buffer, the indices and the iteration or threads that show the fault, with
 /// the caret on the expression: also for a barrier that not all threads of a block reach.  Raises Unsupported
 /// for operators that the interpreter cannot run (hardware intrinsics) and for blocks of more than 4,096 threads.

@@ -140,12 +140,16 @@ runtime::Module build(const tir::PrimFunc& func, const ir::Target& target, const
 }
 
 std::vector<schedule::Attempt> schedule_by_rules(schedule::Schedule& sch, const ir::Target& target) {
-  const Generator generator = make_generator(target);
+  const bool is_gpu = target::is_gpu(target);
+  // rules for GPUs look at nothing but the target
+  const target::GpuFeatures gpu = is_gpu ? target::gpu_features_of(target).features : target::GpuFeatures();
+  const Generator generator = is_gpu ? Generator() : make_generator(target);
   std::vector<std::string> names;
   for (const schedule::State::Func& func : sch.state().funcs()) names.push_back(func.name->name_hint);
   std::vector<schedule::Attempt> attempts;
   for (const std::string& name : names) {
-    for (schedule::Attempt& each : schedule::schedule_by_rules(sch, name, generator.features))
+    for (schedule::Attempt& each : is_gpu ? schedule::schedule_for_gpu(sch, name, gpu)
+                                          : schedule::schedule_by_rules(sch, name, generator.features))
       attempts.push_back(std::move(each));
   }
   return attempts;

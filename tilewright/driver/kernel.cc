@@ -36,6 +36,17 @@ std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rule
   return kernels;
 }
 
+namespace {
+
+schedule::PlannedFunction left_to_rules(const Kernel& kernel, const Generator& generator) {
+  if (!generator.gpu) return schedule::plan_by_rules(kernel.name, kernel.func, generator.features);
+  schedule::DefaultSchedule schedule = schedule::schedule_for_gpu(kernel.name, kernel.func, *generator.gpu);
+  const tir::PrimFunc scheduled = schedule.func;
+  return {scheduled, {{{}, std::move(schedule)}}};
+}
+
+}  // namespace
+
 schedule::PlannedFunction schedule_kernel(const Kernel& kernel, const Generator& generator) {
   if (!kernel.is_left_to_rules) return {kernel.func, {{{}, {kernel.func, {}, {}}}}};
   std::optional<schedule::Attempt> refused;
@@ -44,7 +55,7 @@ schedule::PlannedFunction schedule_kernel(const Kernel& kernel, const Generator&
     if (applied.func) return {applied.func, {{{}, {applied.func, std::move(applied.trace), {}}}}};
     refused = {kernel.name, std::string(records::kRule), std::move(applied.reason)};
   }
-  schedule::PlannedFunction planned = schedule::plan_by_rules(kernel.name, kernel.func, generator.features);
+  schedule::PlannedFunction planned = left_to_rules(kernel, generator);
   if (refused) {
     std::vector<schedule::Attempt>& attempts = planned.plans[0].schedule.attempts;
     attempts.insert(attempts.begin(), *std::move(refused));

@@ -13,6 +13,7 @@
 #include "tilewright/lower/lower.h"
 #include "tilewright/runtime/module.h"
 #include "tilewright/target/features.h"
+#include "tilewright/target/gpu_features.h"
 #include "tilewright/tir/tir.h"
 
 namespace tilewright::driver {
@@ -34,6 +35,8 @@ struct Generator {
   /// The properties that schedule/default, packing of weights and graph passes use.
   target::Features features = {};
   target::FeatureSources feature_sources = {};
+  /// Those that schedule/default uses if kernels run on a GPU.
+  std::optional<target::GpuFeatures> gpu = {};
   /// Everything besides their arguments that the results of `lower` and `object` depend on, as text; "" if
   /// results cannot be cached.
   std::string code_key = {};

@@ -104,6 +104,7 @@ class Nearby {
       const auto& axis = given<std::string>(1);
       const std::string kind = axis.substr(0, axis.find('.'));
       for (const char* end : {".x", ".y", ".z"}) attempt({values_[0], kind + end}, 2);
+      if (kind != "threadIdx") attempt({values_[0], "threadIdx.x"}, 2);  // where threads may add to one sum
     }
     for (NodeId other : primitive_ == "vectorize" ? reversed(nest) : nest) {
       std::vector<ArgValue> values = values_;

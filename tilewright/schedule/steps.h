@@ -54,6 +54,8 @@ inline constexpr Step<void, Loops> reorder{"reorder", {"loops"}};
 inline constexpr Step<void, LoopRef> parallel{"parallel", {"loop"}};
 inline constexpr Step<void, LoopRef> vectorize{"vectorize", {"loop"}};
 inline constexpr Step<void, LoopRef> unroll{"unroll", {"loop"}};
+inline constexpr Step<void, LoopRef, std::string> bind{"bind", {"loop", "thread_axis"}};
+inline constexpr Step<LoopRef, PlaceRef> add_unit_loop{"add_unit_loop", {"block_or_loop"}};
 inline constexpr Step<void, PlaceRef, std::string, ObjectRef> annotate{
     "annotate", {"block_or_loop", "ann_key", "ann_val"}};
 
@@ -61,6 +63,7 @@ inline constexpr Step<void, PlaceRef, std::string, ObjectRef> annotate{
 inline constexpr Step<void, BlockRef, LoopRef> compute_at{"compute_at", {"block", "loop"}};
 inline constexpr Step<void, BlockRef, LoopRef> reverse_compute_at{"reverse_compute_at", {"block", "loop"}};
 inline constexpr Step<void, BlockRef> compute_inline{"compute_inline", {"block"}};
+inline constexpr Step<void, BlockRef> reverse_compute_inline{"reverse_compute_inline", {"block"}};
 
 // ---- reductions
 inline constexpr Step<BlockRef, BlockRef, LoopRef> decompose_reduction{"decompose_reduction",
@@ -74,6 +77,10 @@ inline constexpr Step<BlockRef, BlockRef, BufferArg, std::string> cache_write{
     "cache_write", {"block", "write_buffer_index", "storage_scope"}};
 inline constexpr Step<void, BlockRef, BufferArg, std::string> set_scope{
     "set_scope", {"block", "buffer_index", "storage_scope"}};
+inline constexpr Step<BlockRef, BlockRef, BufferArg> reindex{"reindex", {"block", "buffer"}};
+inline constexpr Step<void, BlockRef, std::vector<int64_t>> pad_einsum{"pad_einsum", {"block", "padding"}};
+inline constexpr Step<void, BlockRef, BufferArg, int64_t, int64_t, int64_t> storage_align{
+    "storage_align", {"block", "buffer_index", "axis", "factor", "offset"}};
 inline constexpr Step<void, BlockRef, BufferArg, IndexMap> transform_layout{"transform_layout",
                                                                             {"block", "buffer", "index_map"}};
 inline constexpr Step<void, BlockRef, IndexMap> transform_block_layout{"transform_block_layout",
@@ -83,13 +90,33 @@ inline constexpr Step<void, BlockRef, IndexMap> transform_block_layout{"transfor
 inline constexpr Step<void, PlaceRef, std::string> tensorize{"tensorize", {"block_or_loop", "tensor_intrin"}};
 
 /// All of them.
-inline constexpr auto kAll = std::tuple{get_block,      get_loops,          get_child_blocks,
-                                        split,          loop_partition,     fuse,
-                                        reorder,        parallel,           vectorize,
-                                        unroll,         annotate,           compute_at,
-                                        compute_inline, reverse_compute_at, decompose_reduction,
-                                        rfactor,        cache_read,         cache_write,
-                                        set_scope,      transform_layout,   transform_block_layout,
+inline constexpr auto kAll = std::tuple{get_block,
+                                        get_loops,
+                                        get_child_blocks,
+                                        split,
+                                        loop_partition,
+                                        fuse,
+                                        reorder,
+                                        parallel,
+                                        vectorize,
+                                        unroll,
+                                        bind,
+                                        add_unit_loop,
+                                        annotate,
+                                        compute_at,
+                                        reverse_compute_at,
+                                        compute_inline,
+                                        reverse_compute_inline,
+                                        decompose_reduction,
+                                        rfactor,
+                                        cache_read,
+                                        cache_write,
+                                        set_scope,
+                                        reindex,
+                                        pad_einsum,
+                                        storage_align,
+                                        transform_layout,
+                                        transform_block_layout,
                                         tensorize};
 
 }  // namespace tilewright::schedule::steps

@@ -5,7 +5,7 @@
 
 namespace tilewright::target {
 
-inline constexpr int64_t kLeastCache = 1 << 10, kMostCache = 1 << 30;
+inline constexpr int64_t kLeastCache = 1 << 10, kMostCache = 1 << 30, kMostThreads = 1 << 16;
 inline constexpr std::string_view kContractions[] = {"fast", "off"};
 
 inline constexpr TargetAttr kCpuAttrs[] = {
@@ -35,11 +35,18 @@ inline constexpr TargetAttr kCpuAttrs[] = {
 
 inline constexpr TargetAttr kGpuAttrs[] = {
     {"arch", TargetAttr::kString, "architecture, e.g. sm_80"},
-    {"max_threads_per_block", TargetAttr::kInt, "threads in a block"},
-    {"max_shared_memory_per_block", TargetAttr::kInt, "shared memory in a block", "bytes"},
-    {"registers_per_block", TargetAttr::kInt, "32-bit registers of a block"},
-    {"l2_cache_size_bytes", TargetAttr::kInt, "size of the cache that all blocks share", "bytes"},
-    {"thread_warp_size", TargetAttr::kInt, "threads that run in step"},
+    {"max_threads_per_block", TargetAttr::kInt, "threads in a block", "threads", 1, kMostThreads},
+    {"max_num_threads", TargetAttr::kInt, "the same, by another name", "threads", 1, kMostThreads},
+    {"max_threads_per_multiprocessor", TargetAttr::kInt, "threads that a multiprocessor keeps at once",
+     "threads", 1, kMostThreads},
+    {"max_shared_memory_per_block", TargetAttr::kInt, "shared memory in a block", "bytes", 0, kMostCache},
+    {"max_shared_memory_per_multiprocessor", TargetAttr::kInt,
+     "shared memory that the blocks of a multiprocessor share", "bytes", 0, kMostCache},
+    {"registers_per_block", TargetAttr::kInt, "32-bit registers of a block", "registers", 1, kMostCache},
+    {"num-cores", TargetAttr::kInt, "multiprocessors", "", 1, kMostThreads},
+    {"l2_cache_size_bytes", TargetAttr::kInt, "size of the cache that all blocks share", "bytes", kLeastCache,
+     kMostCache},
+    {"thread_warp_size", TargetAttr::kInt, "threads that run in step", "threads", 1, 128},
     {"model", TargetAttr::kString, "name of the machine, for people"},
     {"device", TargetAttr::kString, "kind of device, for rules"},
     {"keys", TargetAttr::kStrings, "extra keys for rules"},

@@ -39,8 +39,8 @@ struct Frame {
   std::vector<std::pair<int64_t, int64_t>> axis_values;
   uint64_t epoch = 0;                     // grows at each barrier
   const Strand* thread_strand = nullptr;  // of the thread in this epoch
-  int speculative = 0;    // > 0: the value is not used, so only accesses outside of buffers are errors
-  int ignores_races = 0;  // > 0: inside a reduction over a thread axis
+  const Strand* sum_strand = nullptr;     // of the threads that add to one sum, inside of its block
+  int speculative = 0;  // > 0: the value is not used, so only accesses outside of buffers are errors
   Signal signal = Signal::kNone;
   Scalar result;
   DataType result_dtype = DataType::void_();

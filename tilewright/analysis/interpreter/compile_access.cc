@@ -6,6 +6,7 @@
 
 #include "tilewright/analysis/interpreter/compiler.h"
 #include "tilewright/ir/services.h"
+#include "tilewright/ir/walk.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/text.h"
@@ -90,8 +91,10 @@ void Access::fail_race(const Parting& part, bool was_write, Frame& frame, const 
     const bool are_threads = grid->axes.front().first.starts_with("threadIdx.");
     throw UserError(site->node, "two {} touch {}{}: {} {} it, {} {} it{}", are_threads ? "threads" : "blocks",
                     element_text(index), are_threads ? " with no barrier between" : "",
-                    grid->text(part.first->iteration), was_write ? "writes" : "reads",
-                    grid->text(part.second->iteration), is_write ? "writes" : "reads", site->at(frame));
+                    grid->text(part.first->iteration, part.first->summed_axes),
+                    was_write ? "writes" : "reads",
+                    grid->text(part.second->iteration, part.second->summed_axes),
+                    is_write ? "writes" : "reads", site->at(frame));
   }
   throw UserError(site->node,
                   "iterations {1} = {2} and {1} = {3} of a loop that may run them at the same time touch "
@@ -144,9 +147,10 @@ int64_t Access::place(Frame& frame, const int64_t* index, bool* is_there, const 
     if (!is_there) fail_uninitialised(frame, index);
     *is_there = false;
   }
-  if (options.check_races && !frame.ignores_races) {
+  if (options.check_races) {
     bool was_write = false;
-    if (const Parting part = memory.touch(begin, size, frame.strand, is_write, &was_write)) {
+    const Strand* strand = is_of_sum ? frame.sum_strand : frame.strand;
+    if (const Parting part = memory.touch(begin, size, strand, is_write, &was_write)) {
       // threads that copy the same elements do no harm
       const bool is_same =
           part.first->grid && was_write && value && holds(memory.data, begin, element, *value);
@@ -190,6 +194,19 @@ std::vector<RegionCheck> Compiler::region_checks(const Buffer& buffer, bool is_w
   return checks;
 }
 
+// True if the access is to the element to which threads add together in the innermost block.
+bool Compiler::is_of_sum(const Buffer& buffer, const std::vector<PrimExpr>& indices, bool is_write) const {
+  if (std::find(sums_.begin(), sums_.end(), buffer->data.get()) == sums_.end()) return false;
+  bool is_updated = is_write;
+  walk(blocks_.back().block->body, [&](const BufferStoreNode* store) {
+    is_updated |= store->buffer == buffer &&
+                  std::equal(indices.begin(), indices.end(), store->indices.begin(), store->indices.end(),
+                             [](const PrimExpr& a, const PrimExpr& b) { return ir::structural_equal(a, b); });
+    return true;
+  });
+  return is_updated;
+}
+
 std::shared_ptr<Access> Compiler::access(const Buffer& buffer, const std::vector<PrimExpr>& indices,
                                          bool is_write, const ObjectRef& node) {
   auto access = std::make_shared<Access>();
@@ -200,6 +217,7 @@ std::shared_ptr<Access> Compiler::access(const Buffer& buffer, const std::vector
   access->indices = exprs(indices);
   access->checks = region_checks(buffer, is_write);
   access->is_write = is_write;
+  access->is_of_sum = is_of_sum(buffer, indices, is_write);
   access->site = site(node);
   TILEWRIGHT_CHECK(!buffer->dtype.is_scalable(), "access to {} of dtype {}", buffer->name,
                    buffer->dtype.str());

@@ -1,7 +1,9 @@
 // Blocks: axes, declared regions, views, allocations, init.
 #include <algorithm>
+#include <utility>
 
 #include "tilewright/analysis/interpreter/compiler.h"
+#include "tilewright/ir/walk.h"
 #include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
@@ -152,8 +154,57 @@ StmtCodePtr Compiler::match_buffer(const MatchBufferRegionNode* match, const Reg
   });
 }
 
+namespace {
+
+bool has_blocks_inside(const BlockNode* block) {
+  bool found = false;
+  walk(block->body, [&](const BlockNode*) { found = true; });
+  return found;
+}
+
+}  // namespace
+
+uint32_t Compiler::thread_axes_of(const PrimExpr& value) const {
+  uint32_t axes = 0;
+  for (const auto& [var, bits] : thread_vars_) {
+    if (tir::uses(value, var)) axes |= bits;
+  }
+  return axes;
+}
+
+// Notes the block axes that are made of threads; returns the axes of threads that choose terms of its sum.
+uint32_t Compiler::enter_axes(const BlockRealizeNode* realize) {
+  uint32_t summed = 0;
+  std::vector<std::pair<const tir::VarNode*, uint32_t>> found;
+  for (size_t n = 0; n < realize->iter_values.size(); ++n) {
+    const uint32_t axes = thread_axes_of(realize->iter_values[n]);
+    const IterVar& iter = realize->block->iter_vars[n];
+    if (axes) found.emplace_back(iter->var.get(), axes);
+    if (iter->iter_type == IterType::kReduce) summed |= axes;
+  }
+  thread_vars_.insert(thread_vars_.end(), found.begin(), found.end());
+  return summed;
+}
+
+// The buffers that the block writes are those of the sum; returns the views of which each thread has its own.
+std::vector<size_t> Compiler::enter_sum(const BlockNode* block) {
+  std::vector<size_t> own;
+  for (const BufferRegion& write : block->writes) {
+    const tir::VarNode* data = write->buffer->data.get();
+    sums_.push_back(data);
+    if (kernel_->own.contains(data)) own.push_back(view_of(write->buffer, ObjectRef(block)));
+  }
+  for (const MatchBufferRegion& match : block->match_buffers) {
+    if (std::find(sums_.begin(), sums_.end(), match->source->buffer->data.get()) != sums_.end())
+      sums_.push_back(match->buffer->data.get());
+  }
+  return own;
+}
+
 StmtCodePtr Compiler::block(const BlockRealizeNode* realize) {
   const BlockNode* block = realize->block.get();
+  const size_t num_thread_vars = thread_vars_.size(), num_sums = sums_.size();
+  const bool was_inside_stage = is_inside_stage_;
   CodePtr predicate = is_one(realize->predicate) ? nullptr : expr(realize->predicate);
   StmtCodePtr bind_axes = axes(realize);
   OpenBlock open{block, {}, {}, {}, declares_regions(block)};
@@ -169,18 +220,20 @@ StmtCodePtr Compiler::block(const BlockRealizeNode* realize) {
     prepare.push_back(match_buffer(match.get(), source));
     blocks_.back().matched.emplace(match->buffer.get(), source);
   }
-  // a reduction over a thread axis combines all threads; lowering generates it
   std::vector<std::pair<size_t, CodePtr>> reduced;  // reduce axes and their first values
-  bool sums_over_threads = false;
-  for (size_t n = 0; n < block->iter_vars.size(); ++n) {
-    const IterVar& axis = block->iter_vars[n];
-    if (axis->iter_type != IterType::kReduce) continue;
-    reduced.emplace_back(slot_of(axis->var.get()), expr(axis->dom->min));
-    for (const tir::VarNode* var : thread_vars_)
-      sums_over_threads = sums_over_threads || (block->init && tir::uses(realize->iter_values[n], var));
+  for (const IterVar& axis : block->iter_vars) {
+    if (axis->iter_type == IterType::kReduce)
+      reduced.emplace_back(slot_of(axis->var.get()), expr(axis->dom->min));
   }
+  // the threads of these axes add to one sum: it has one strand, and its memory is one while they do
+  const uint32_t summed_axes = enter_axes(realize);
+  const std::vector<size_t> own_sums = summed_axes ? enter_sum(block) : std::vector<size_t>();
+  is_inside_stage_ = is_inside_stage_ || summed_axes || !has_blocks_inside(block);
   StmtCodePtr init = block->init ? stmt(block->init) : nullptr;
   StmtCodePtr body = stmt(block->body);
+  is_inside_stage_ = was_inside_stage;
+  thread_vars_.resize(num_thread_vars);
+  sums_.resize(num_sums);
   blocks_.pop_back();
   iterations_.resize(num_iterations);
   return stmt_code([=, predicate = std::move(predicate), bind_axes = std::move(bind_axes),
@@ -190,14 +243,22 @@ StmtCodePtr Compiler::block(const BlockRealizeNode* realize) {
     if (predicate && !predicate->as_int(frame)) return;
     bind_axes->run(frame);
     evaluate->run(frame);
+    const Strand* outer_sum = frame.sum_strand;
+    std::vector<std::shared_ptr<Memory>> kept;
+    if (summed_axes) {
+      frame.sum_strand = frame.group->sum_strand(frame, summed_axes);
+      for (const size_t view : own_sums)
+        kept.push_back(
+            std::exchange(frame.views[view].memory, frame.group->sum_memory(frame, view, summed_axes)));
+    }
     for (const StmtCodePtr& code : prepare) code->run(frame);
-    frame.ignores_races += sums_over_threads;
     const bool starts = std::all_of(reduced.begin(), reduced.end(), [&](const auto& axis) {
       return frame.slots[axis.first].i == axis.second->as_int(frame);
     });
     if (init && starts) init->run(frame);
     body->run(frame);
-    frame.ignores_races -= sums_over_threads;
+    for (size_t n = 0; n < kept.size(); ++n) frame.views[own_sums[n]].memory = std::move(kept[n]);
+    frame.sum_strand = outer_sum;
   });
 }
 

@@ -46,6 +46,16 @@ bool has_blocks(const Stmt& stmt) {
   return found;
 }
 
+// The bit of `tag` among those of the axes of threads in `tags`.
+uint32_t thread_axis_bit(const std::vector<std::string>& tags, const std::string& tag) {
+  uint32_t bit = 1;
+  for (const std::string& other : tags) {
+    if (other == tag) break;
+    if (other.starts_with("threadIdx.")) bit <<= 1;
+  }
+  return bit;
+}
+
 Grid grid_of(const std::vector<std::pair<std::string, CodePtr>>& axes, Frame& frame) {
   Grid grid;
   for (const auto& [tag, extent] : axes) grid.axes.emplace_back(tag, extent->as_int(frame));
@@ -73,6 +83,18 @@ void Compiler::private_views(const Stmt& stmt, std::vector<size_t>* of_blocks,
         of_threads->push_back({view->second, slot_of(buffer->data.get())});
     }
   });
+  // registers, wherever the kernel uses them
+  for (const auto& [buffer, view] : views_) {
+    const auto is_listed = [view = view](const OwnBuffer& listed) { return listed.view == view; };
+    if (buffer->scope() == "local" && depth_of_.contains(buffer) &&
+        std::none_of(of_threads->begin(), of_threads->end(), is_listed))
+      of_threads->push_back({view, slot_of(buffer->data.get())});
+  }
+  for (const auto& [buffer, view] : views_) {
+    const auto is_listed = [view = view](const OwnBuffer& listed) { return listed.view == view; };
+    if (std::any_of(of_threads->begin(), of_threads->end(), is_listed))
+      kernel_->own.insert(buffer->data.get());
+  }
 }
 
 StmtCodePtr Compiler::kernel(const Stmt& stmt) {
@@ -87,9 +109,9 @@ StmtCodePtr Compiler::kernel(const Stmt& stmt) {
   kernel.waits_between_stages = has_blocks(stmt);
   std::vector<size_t> of_blocks;
   std::vector<OwnBuffer> of_threads;
-  private_views(stmt, &of_blocks, &of_threads);
   SitePtr where = site(stmt);
   kernel_ = &kernel;
+  private_views(stmt, &of_blocks, &of_threads);
   StmtCodePtr body = this->stmt(stmt);
   kernel_ = nullptr;
   return stmt_code([block_axes = std::move(block_axes), thread_axes = std::move(thread_axes),
@@ -134,7 +156,7 @@ StmtCodePtr Compiler::bound_loop(const tir::Var& var, const std::string& tag, co
   if (!is_same) iterations_.emplace_back(var->name_hint, slot);
   SitePtr where = site(node);
   const bool is_thread = tag.starts_with("threadIdx.");
-  if (is_thread) thread_vars_.push_back(var.get());
+  if (is_thread) thread_vars_.emplace_back(var.get(), thread_axis_bit(kernel_->tags, tag));
   StmtCodePtr code = stmt(body);
   if (is_thread) thread_vars_.pop_back();
   if (!is_same) iterations_.pop_back();

@@ -91,7 +91,7 @@ StmtCodePtr Compiler::stmt(const Stmt& stmt) {
 StmtCodePtr Compiler::sequence(const SeqStmtNode* list) {
   std::vector<StmtCodePtr> codes;
   for (const Stmt& item : list->seq) codes.push_back(stmt(item));
-  const bool waits = kernel_ && kernel_->waits_between_stages;
+  const bool waits = kernel_ && kernel_->waits_between_stages && !is_inside_stage_;
   return stmt_code([codes = std::move(codes), waits](Frame& frame) {
     for (const StmtCodePtr& code : codes) {
       code->run(frame);
@@ -209,9 +209,11 @@ StmtCodePtr Compiler::allocate(const Buffer& buffer) {
   SitePtr where = site(buffer);
   const size_t view = new_view(buffer), data = new_slot(buffer->data.get()), allocation = num_allocations_++;
   depth_of_[buffer.get()] = blocks_.size();
+  const bool is_shared = kernel_ && buffer->scope().starts_with("shared");
+  if (kernel_ && !is_shared) kernel_->own.insert(buffer->data.get());
   return stmt_code([shape = std::move(shape), strides = std::move(strides), where, view, data, allocation,
                     name = buffer->name, bits = bits_of(buffer->dtype), unit = unit_of(buffer->data.get()),
-                    is_shared = kernel_ && buffer->scope().starts_with("shared")](Frame& frame) {
+                    is_shared](Frame& frame) {
     View& made = frame.views[view];
     made.shape = extents(frame, shape, *where, name);
     made.strides = compact_strides(made.shape);

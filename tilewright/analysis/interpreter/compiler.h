@@ -1,6 +1,7 @@
 // Compiles a PrimFunc to FunctionCode: assigns a slot to each variable and a view to each buffer.
 #pragma once
 #include <unordered_map>
+#include <unordered_set>
 
 #include "tilewright/analysis/interpreter/code.h"
 #include "tilewright/analysis/interpreter/kernel.h"
@@ -31,6 +32,7 @@ struct Access {
   std::vector<CodePtr> indices;
   std::vector<RegionCheck> checks;
   bool is_write = false;
+  bool is_of_sum = false;  // threads add to the buffer together
   SitePtr site;
 
   /// The offset in bits of the element at `index` (one value per dimension) in its memory, after all checks.
@@ -57,6 +59,7 @@ struct Kernel {
   std::vector<std::string> tags;  // its axes, as Frame::axis_values has them
   // each statement of a sequence begins when all threads have ended the one before
   bool waits_between_stages = false;
+  std::unordered_set<const tir::VarNode*> own;  // pointers of buffers of which each thread has its own
 };
 
 class Compiler {
@@ -81,6 +84,7 @@ class Compiler {
   // compile_access.cc
   std::shared_ptr<Access> access(const Buffer& buffer, const std::vector<PrimExpr>& indices, bool is_write,
                                  const ObjectRef& node);
+  bool is_of_sum(const Buffer& buffer, const std::vector<PrimExpr>& indices, bool is_write) const;
   CodePtr load(const BufferLoadNode* load);
   StmtCodePtr store(const BufferStoreNode* store);
   StmtCodePtr chosen_copy(const BufferStoreNode* store);
@@ -123,6 +127,9 @@ class Compiler {
                       std::vector<RegionBounds>* writes);
   StmtCodePtr evaluate_region(const RegionBounds& bounds);
   StmtCodePtr match_buffer(const MatchBufferRegionNode* match, const RegionBounds& source);
+  uint32_t thread_axes_of(const PrimExpr& value) const;
+  uint32_t enter_axes(const BlockRealizeNode* realize);
+  std::vector<size_t> enter_sum(const BlockNode* block);
 
   size_t new_slot(const tir::VarNode* var);
   size_t slot_of(const tir::VarNode* var) const;
@@ -148,8 +155,11 @@ class Compiler {
       depth_of_;  // number of open blocks where it is allocated or declared
   std::vector<OpenBlock> blocks_;
   std::vector<std::pair<std::string, size_t>> iterations_;
-  const Kernel* kernel_ = nullptr;                // null outside of kernels
-  std::vector<const tir::VarNode*> thread_vars_;  // of the enclosing loops over threads of a block
+  Kernel* kernel_ = nullptr;  // null outside of kernels
+  // the variables of the enclosing loops over threads of a block, and the block axes made of them: bit n is axis n
+  std::vector<std::pair<const tir::VarNode*, uint32_t>> thread_vars_;
+  std::vector<const tir::VarNode*> sums_;  // pointers of the buffers to which threads add together here
+  bool is_inside_stage_ = false;           // a sequence here belongs to one stage, and does not wait
   // buffers private to one iteration, by loop
   std::unordered_map<const StmtNode*, std::vector<Buffer>> privates_;
   size_t num_slots_ = 0, num_views_ = 0, num_bounds_ = 0, num_allocations_ = 0;

@@ -1,5 +1,7 @@
 #include "tilewright/analysis/interpreter/kernel.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "tilewright/support/error.h"
@@ -17,11 +19,17 @@ int64_t Grid::value(size_t n, int64_t linear) const {
   return linear % axes[n].second;
 }
 
-std::string Grid::text(int64_t linear) const {
-  std::string text;
-  for (size_t n = 0; n < axes.size(); ++n)
-    text += fmt::format("{}{} = {}", n ? ", " : "", axes[n].first, value(n, linear));
-  return text;
+std::string Grid::text(int64_t linear, uint32_t summed_axes) const {
+  std::vector<std::string> values, summed;
+  for (size_t n = 0; n < axes.size(); ++n) {
+    if (summed_axes >> n & 1)
+      summed.push_back(axes[n].first);
+    else
+      values.push_back(fmt::format("{} = {}", axes[n].first, value(n, linear)));
+  }
+  if (summed.empty()) return fmt::format("{}", fmt::join(values, ", "));
+  return fmt::format("the sum over {}{}{}", fmt::join(summed, ", "), values.empty() ? "" : " at ",
+                     fmt::join(values, ", "));
 }
 
 ThreadGroup::ThreadGroup(Program& program, Grid threads)
@@ -32,6 +40,7 @@ void ThreadGroup::run(const Frame& frame, const Strand* block, const std::vector
   frames_.assign(fibers_.size(), frame);
   waiting_.assign(fibers_.size(), nullptr);
   shared_.clear();
+  sums_.clear();
   for (size_t n = 0; n < frames_.size(); ++n) {
     Frame& mine = frames_[n];
     mine.group = this;
@@ -55,6 +64,7 @@ void ThreadGroup::run(const Frame& frame, const Strand* block, const std::vector
 
 // Between two barriers all threads are iterations of one run of a loop, as far as races are concerned.
 bool ThreadGroup::begin_epoch(const Strand* block) {
+  hand_out_sums();
   const uint64_t run = ++program_.num_runs;
   bool is_any_left = false;
   for (size_t n = 0; n < frames_.size(); ++n) {

@@ -14,8 +14,8 @@ struct Grid {
   int64_t size() const;
   /// The value of axis `n` in block or thread `linear`.
   int64_t value(size_t n, int64_t linear) const;
-  /// "threadIdx.x = 3, threadIdx.y = 0".
-  std::string text(int64_t linear) const;
+  /// "threadIdx.x = 3, threadIdx.y = 0"; with bit 0 of `summed_axes`, "the sum over threadIdx.x at threadIdx.y = 0".
+  std::string text(int64_t linear, uint32_t summed_axes = 0) const;
 };
 
 /// A buffer from outside of the kernel of which each thread has its own.
@@ -39,8 +39,17 @@ class ThreadGroup {
   /// The memory that all threads get from allocation `n`, and whether this one is the first to ask for it.
   std::pair<std::shared_ptr<Memory>, bool> shared(const Frame& frame, size_t n);
 
+  // Sums of threads (thread_sums.cc).  `axes`: bit n is axis n of the threads, over which they add.
+  /// The strand under which all threads of one sum touch it until the next barrier.
+  const Strand* sum_strand(const Frame& frame, uint32_t axes);
+  /// The memory to which all threads of one sum add until the next barrier in place of `view`, of which each has its
+  /// own: then each of them gets what is there.
+  std::shared_ptr<Memory> sum_memory(const Frame& frame, size_t view, uint32_t axes);
+
  private:
   bool begin_epoch(const Strand* block);
+  size_t first_of_sum(size_t thread, uint32_t axes) const;
+  void hand_out_sums();
   void require_all_at_one_barrier() const;
 
   struct Shared {
@@ -53,6 +62,13 @@ class ThreadGroup {
   std::vector<Frame> frames_;
   std::vector<const Site*> waiting_;  // the barrier at which each thread waits, or null
   std::map<size_t, Shared> shared_;
+  struct Sum {
+    size_t first, view;  // the first thread of those that add
+    uint32_t axes;
+    std::shared_ptr<Memory> memory;
+  };
+  std::vector<Sum> sums_;                                                  // since the last barrier
+  std::map<std::pair<size_t, uint32_t>, const Strand*> sum_strands_ = {};  // by first thread and axes
   Fibers fibers_;  // last: those that wait use all the others until they have ended
 };
 

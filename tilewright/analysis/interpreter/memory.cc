@@ -36,6 +36,15 @@ std::shared_ptr<Memory> Memory::empty_copy() const {
   return copy;
 }
 
+void Memory::take_contents(const Memory& other) {
+  std::copy_n(other.data, other.num_bytes, data);
+  if (written.empty()) written.assign(static_cast<size_t>(num_units()), 1);
+  if (other.written.empty())
+    std::fill(written.begin(), written.end(), uint8_t{1});
+  else
+    written = other.written;
+}
+
 bool Memory::is_written(int64_t begin, int64_t size) const {
   if (written.empty()) return true;
   for (int64_t n = begin / unit; n * unit < begin + size; ++n) {

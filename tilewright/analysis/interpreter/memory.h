@@ -21,6 +21,8 @@ struct Strand {
   int depth;
   const std::string* loop;     // name of the loop variable; null for blocks and threads of a kernel
   const Grid* grid = nullptr;  // their axes
+  // bit n: not one thread, but all that differ from thread `iteration` only in axis n, which add to one sum
+  uint32_t summed_axes = 0;
 };
 
 /// The strands of two accesses at the level where they part, or null.
@@ -46,6 +48,8 @@ struct Memory {
   void reset(int64_t size);
   /// Memory of the same size and name, nothing written.
   std::shared_ptr<Memory> empty_copy() const;
+  /// Takes over what `other`, of the same size, holds.
+  void take_contents(const Memory& other);
   /// True if all of the bits [begin, begin + size) were written.
   bool is_written(int64_t begin, int64_t size) const;
   void mark_written(int64_t begin, int64_t size, bool is_there = true);

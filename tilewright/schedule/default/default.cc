@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "tilewright/ir/services.h"
-#include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/cpu/packed_rows.h"
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/default/cpu/sum_plan.h"
 #include "tilewright/schedule/default/cpu/tile_groups.h"
+#include "tilewright/schedule/default/inlining.h"
 #include "tilewright/schedule/steps.h"
 #include "tilewright/tir/block_roles.h"
 
@@ -25,10 +25,8 @@ class Rules {
   std::vector<Attempt> attempts;
 
  private:
-  std::vector<BlockShape> shapes() const;
+  std::vector<BlockShape> shapes() const { return shapes_of(sch_, blocks_); }
   bool leaves_sums();
-  std::vector<Buffer> read_elsewhere() const;
-  void inline_elements();
   bool tiles_attention();
   void reduces_rows();
   std::vector<std::vector<BlockShape>> runs() const;
@@ -42,7 +40,6 @@ class Rules {
   void tiles_pool();
   bool tiles_groups(const BlockShape& parts);
   bool attempt(std::string_view name, const Block& block, const Rule& rule);
-  void note(std::string_view name, const Block& block, std::optional<Reason> reason);
   bool is_done(const BlockShape& shape) const;
 
   Schedule& sch_;
@@ -53,104 +50,6 @@ class Rules {
   std::vector<BlockRef> done_;    // those of them that have their schedule
   std::vector<std::pair<BlockRef, Reason>> no_rows_;  // why reduce_rows does not take sums
 };
-
-std::vector<const BlockShape*> readers_of(const std::vector<BlockShape>& shapes, const BlockShape& writer) {
-  std::vector<const BlockShape*> found;
-  for (const BlockShape& shape : shapes) {
-    if (shape.ref != writer.ref && reads(shape, writer.output())) found.push_back(&shape);
-  }
-  return found;
-}
-
-// The expressions of one statement, at most: y = x + x doubles with every step that is inlined.
-constexpr int64_t kMaxInlinedNodes = 1000;
-
-int64_t num_nodes(const PrimExpr& expr) {
-  int64_t count = 0;
-  walk(expr, [&](const PrimExprNode*) { ++count; });
-  return count;
-}
-
-// How many different elements of `buffer` one instance of `shape` reads, and how many loads do so.
-std::pair<int64_t, int64_t> num_reads(const BlockShape& shape, const Buffer& buffer) {
-  std::vector<const BufferLoadNode*> different;
-  int64_t count = 0;
-  for (const BufferLoadNode* load : shape.loads) {
-    if (load->buffer != buffer) continue;
-    ++count;
-    auto is_same = [&](const BufferLoadNode* other) {
-      return structural_equal(ObjectRef(load), ObjectRef(other));
-    };
-    if (std::none_of(different.begin(), different.end(), is_same)) different.push_back(load);
-  }
-  return {static_cast<int64_t>(different.size()), count};
-}
-
-// True if `reader` reads neighbours in the results of `shape`, which lie apart in what `shape` reads.
-bool has_neighbours_apart(const BlockShape& shape, const BlockShape& reader) {
-  const std::optional<size_t> own = shape.last_axis(), column = reader.last_axis();
-  if (!own || !column) return false;
-  const auto is_apart = [&](const BufferLoadNode* load) {
-    return along(shape, load, *own) == Along::kStrided;
-  };
-  return std::ranges::any_of(shape.loads, is_apart) &&
-         std::ranges::any_of(reader.loads, [&](const BufferLoadNode* load) {
-           return load->buffer == shape.output() && along(reader, load, *column) == Along::kContiguous;
-         });
-}
-
-// The reason why `reader` should load the results of `shape` and not compute them; nothing if it may.
-std::optional<Reason> why_not_into(const BlockShape& shape, const BlockShape& reader,
-                                   const Features& features) {
-  const auto [num_elements, num_loads] = num_reads(reader, shape.output());
-  if (num_elements == 1 && reader.is_reduction() && is_padding_of_windows(shape, reader, features))
-    return std::nullopt;
-  const std::string &name = reader.block->name_hint, &buffer = shape.output()->name;
-  const bool is_computed_again = num_elements > 1 || reader.num_instances() > shape.num_instances();
-  // blocks whose small axes are unrolled share loads between the values of these axes
-  if (is_computed_again && (shape.is_expensive() || reader.is_reduction() || is_chosen_by_axis(reader)))
-    return Reason(Reason::kCost, "block {} would compute about {} elements of {}, which has about {}, and {}",
-                  name, product(num_elements, reader.num_instances()), buffer, shape.num_instances(),
-                  shape.is_expensive()    ? "they call functions"
-                  : reader.is_reduction() ? "it is a reduction"
-                                          : "values of its small axis share them");
-  if (is_computed_again && has_neighbours_apart(shape, reader))
-    return Reason(Reason::kCost,
-                  "block {} would collect about {} elements that lie apart, and {} has about {} side by side",
-                  name, product(num_elements, reader.num_instances()), buffer, shape.num_instances());
-  const int64_t nodes = num_nodes(reader.store->value) + product(num_nodes(shape.store->value), num_loads);
-  if (nodes <= kMaxInlinedNodes) return std::nullopt;
-  return Reason(Reason::kCost, "the value of block {} would have {} expressions, more than {}", name, nodes,
-                kMaxInlinedNodes);
-}
-
-// True if rule tile_pool computes `shape` for many readers at once.
-bool is_part_of_pool(const BlockShape& shape) {
-  const std::string role = shape.block->annotations.get_string(kRole, "");
-  return role == kPoolRows || role == kPoolStep;
-}
-
-// A value that is cheap, or needed once, is computed where it is read: no memory in between.  Nothing if
-// `shape` has one, else the reason.
-//
-// kept  buffers that blocks of other forms read
-std::optional<Reason> why_not_inlined(const std::vector<BlockShape>& shapes, const BlockShape& shape,
-                                      const std::vector<Buffer>& kept, const Features& features) {
-  if (shape.is_reduction()) return Reason(Reason::kOther, "it is a reduction");
-  if (is_part_of_pool(shape)) return Reason(Reason::kOther, "it is a part of a pool");
-  const std::vector<const BlockShape*> readers = readers_of(shapes, shape);
-  if (readers.empty()) return Reason(Reason::kOther, "no block reads {}", shape.output()->name);
-  const int64_t wish = shape.planned("inlined", kByRules);
-  if (wish == 0) return Reason(Reason::kCost, "its plan keeps {} in memory", shape.output()->name);
-  if (readers.size() > 1 && shape.is_expensive() && wish != 1)
-    return Reason(Reason::kCost, "{} blocks read {}, and each would call its functions again", readers.size(),
-                  shape.output()->name);
-  for (const BlockShape* reader : readers) {
-    if (std::optional<Reason> why = why_not_into(shape, *reader, features); why && wish != 1) return why;
-  }
-  if (std::find(kept.begin(), kept.end(), shape.output()) == kept.end()) return std::nullopt;
-  return Reason(Reason::kForm, "a block that is not one store reads {}", shape.output()->name);
-}
 
 // The only reader of a sum, if it works element by element.
 std::optional<BlockShape> epilogue_of(const std::vector<BlockShape>& shapes, const BlockShape& sum) {
@@ -182,11 +81,6 @@ OrReason<BlockShape> sum_of_groups(const std::vector<BlockShape>& shapes, const 
   return *readers[0];
 }
 
-// The blocks of a function that are in no other one.
-std::vector<BlockRef> outer_blocks(Schedule& sch, const std::string& func_name) {
-  return steps::get_child_blocks(sch, steps::get_block(sch, "root", func_name));
-}
-
 // The buffer in panels, if one block alone reads it.
 std::optional<Reason> transform_reads(Schedule& sch, const std::string& func_name, const Panels& panels) {
   std::optional<std::pair<BlockRef, int64_t>> reader;
@@ -206,74 +100,13 @@ std::optional<Reason> transform_reads(Schedule& sch, const std::string& func_nam
 
 }  // namespace
 
-std::vector<BlockShape> Rules::shapes() const {
-  std::vector<BlockShape> found;
-  for (BlockRef block : blocks_) {
-    if (!sch_.is_alive(block)) continue;
-    if (OrReason<BlockShape> shape = shape_of(sch_, block)) found.push_back(std::move(*shape));
-  }
-  return found;
-}
-
 bool Rules::is_done(const BlockShape& shape) const {
   return std::find(done_.begin(), done_.end(), shape.ref) != done_.end();
 }
 
-std::optional<Reason> try_rule(Schedule& sch, const Rule& rule) {
-  Schedule copy = sch;
-  try {
-    if (std::optional<Reason> reason = rule(copy)) return reason;
-  } catch (const Error& error) {
-    if (error.kind() == Error::Kind::kInternal) throw;
-    return Reason(Reason::kRefused, "{}", error.text());
-  }
-  sch = std::move(copy);
-  return std::nullopt;
-}
-
-void Rules::note(std::string_view name, const Block& block, std::optional<Reason> reason) {
-  Attempt attempt{block->name_hint, std::string(name), std::move(reason)};
-  // with and without an epilogue the reason is often the same
-  const bool is_same = !attempts.empty() && attempts.back().block == attempt.block &&
-                       attempts.back().rule == attempt.rule && attempts.back().reason == attempt.reason;
-  if (!is_same) attempts.push_back(std::move(attempt));
-}
-
 bool Rules::attempt(std::string_view name, const Block& block, const Rule& rule) {
-  note(name, block, try_rule(sch_, rule));
+  note(&attempts, name, block, try_rule(sch_, rule));
   return attempts.back().is_applied();
-}
-
-// The buffers that blocks of unknown form read, an unknown number of times.
-std::vector<Buffer> Rules::read_elsewhere() const {
-  std::vector<Buffer> found;
-  for (BlockRef block : blocks_) {
-    if (!sch_.is_alive(block) || shape_of(sch_, block)) continue;
-    for (const BufferRegion& read : sch_.get(block)->reads) found.push_back(read->buffer);
-  }
-  return found;
-}
-
-void Rules::inline_elements() {
-  const std::vector<Buffer> kept = read_elsewhere();
-  for (bool is_changed = true; is_changed;) {
-    is_changed = false;
-    const std::vector<BlockShape> all = shapes();
-    const size_t num_attempts = attempts.size();
-    for (const BlockShape& shape : all) {
-      std::optional<Reason> reason = why_not_inlined(all, shape, kept, features_);
-      if (!reason)
-        reason = try_rule(sch_, [&](Schedule& copy) {
-          steps::compute_inline(copy, shape.ref);
-          return std::nullopt;
-        });
-      is_changed = !reason;
-      // after a change, blocks that were refused are tried again with the new shapes of their readers
-      if (is_changed) attempts.resize(num_attempts);
-      note("inline", shape.block, std::move(reason));
-      if (is_changed) break;
-    }
-  }
 }
 
 bool Rules::tiles_attention() {
@@ -335,7 +168,7 @@ void Rules::reduces_rows() {
     else
       reason = try_rule(sch_, [&](Schedule& copy) { return reduce_rows(copy, run, features_); });
     if (!reason || reason->kind == Reason::kRefused || !is_of_sums)
-      note("reduce_rows", run.back().block, reason);
+      note(&attempts, "reduce_rows", run.back().block, reason);
     for (const BlockShape& shape : run) {
       if (!reason) done_.push_back(shape.ref);
       if (reason && reason->kind != Reason::kRefused && shape.is_reduction())
@@ -365,7 +198,7 @@ bool Rules::tiles_groups(const BlockShape& parts) {
   const std::vector<BlockShape> all = shapes();
   const OrReason<BlockShape> sum = sum_of_groups(all, parts, features_);
   if (!sum) {
-    note("tile_groups", parts.block, sum.reason());
+    note(&attempts, "tile_groups", parts.block, sum.reason());
     return false;
   }
   std::optional<BlockShape> epilogue = epilogue_of(all, *sum);
@@ -409,7 +242,7 @@ void Rules::tile(const BlockShape& sum) {
   if (attempt("reduce_rows", sum.block, [&](Schedule& copy) { return reduce_rows(copy, {sum}, features_); }))
     return;
   for (const auto& [block, reason] : no_rows_) {
-    if (block == sum.ref) note("reduce_rows", sum.block, reason);
+    if (block == sum.ref) note(&attempts, "reduce_rows", sum.block, reason);
   }
   parallelize(sum.ref);
 }
@@ -418,8 +251,8 @@ void Rules::tile(const BlockShape& sum) {
 void Rules::note_instructions(const BlockShape& sum) {
   const OrReason<SumPlan> plan = plan_sum(sum, features_);
   if (!plan) return;
-  note("dot_products", sum.block, plan->dot.why_not());
-  note("matrix_tiles", sum.block, plan->matrix.why_not());
+  note(&attempts, "dot_products", sum.block, plan->dot.why_not());
+  note(&attempts, "matrix_tiles", sum.block, plan->matrix.why_not());
 }
 
 // Blocks of another form, and those that no rule takes, have at least their loops.
@@ -445,7 +278,7 @@ bool Rules::chooses(BlockRef block) {
 }
 
 void Rules::leave(BlockRef block, const Reason& reason) {
-  note("vectorize", sch_.get(block), reason);
+  note(&attempts, "vectorize", sch_.get(block), reason);
   parallelize(block);
 }
 
@@ -455,7 +288,7 @@ void Rules::vectorize(const BlockShape& shape) {
     no_vectors = vectorize_elements(copy, shape, features_);
     return std::nullopt;
   });
-  note("vectorize", shape.block, refused ? refused : no_vectors);
+  note(&attempts, "vectorize", shape.block, refused ? refused : no_vectors);
   if (refused) parallelize(shape.ref);
 }
 
@@ -464,7 +297,12 @@ bool Rules::leaves_sums() {
   blocks_ = outer_blocks(sch_, func_name_);
   for (BlockRef block : blocks_) require_plan(sch_, block);
   if (tiles_attention()) return false;
-  inline_elements();
+  inline_elements(
+      sch_, blocks_,
+      [&](const BlockShape& shape, const BlockShape& sum) {
+        return is_padding_of_windows(shape, sum, features_);
+      },
+      &attempts);
   tiles_pool();
   reduces_rows();
   return true;

@@ -6,6 +6,7 @@
 #include "tilewright/schedule/default/reason.h"
 #include "tilewright/schedule/schedule.h"
 #include "tilewright/target/features.h"
+#include "tilewright/target/gpu_features.h"
 
 namespace tilewright::schedule {
 using target::Features;
@@ -42,6 +43,17 @@ struct DefaultSchedule {
 };
 /// The same for a function alone, which the trace calls `name`.
 DefaultSchedule schedule_by_rules(const std::string& name, const PrimFunc& func, const Features& features);
+
+/// Runs the rules for GPUs on function `func_name` of `sch`: every loop nest at its top becomes a kernel whose loops
+/// are bound to blocks and threads.  A function that somebody has bound to threads stays as it is; of one that
+/// somebody has scheduled otherwise, each nest runs in one thread.
+///
+/// Returns  what was tried, in order; no block is left without threads
+std::vector<Attempt> schedule_for_gpu(Schedule& sch, const std::string& func_name,
+                                      const target::GpuFeatures& features);
+/// The same for a function alone, which the trace calls `name`.
+DefaultSchedule schedule_for_gpu(const std::string& name, const PrimFunc& func,
+                                 const target::GpuFeatures& features);
 
 /// W[a, ..., k, ..., j]  ->  W[a, j // width, ..., k // group, ..., j % width, k % group] with one dimension
 /// outside; without the last, and k as it is, if there are no groups.

@@ -2,10 +2,12 @@
 #include "tilewright/schedule/legality/dependence.h"
 
 #include "tilewright/arith/iter_parse.h"
+#include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/core/reduction.h"
 #include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/core/update.h"
 #include "tilewright/schedule/legality/block_checks.h"
 #include "tilewright/schedule/legality/coverage.h"
 #include "tilewright/schedule/legality/witness.h"
@@ -108,6 +110,55 @@ PrimExpr flat_index(const Access& access, arith::Analyzer& analyzer) {
   return analyzer.simplify(index);
 }
 
+// True if the indices of dimensions first + 1 to `last` are digits of `number`, the extents of the buffer being their
+// places, and index number // `top`, of dimension `first`, is what is left of it.
+bool are_digits(const Access& access, size_t first, size_t last, const PrimExpr& number, const PrimExpr& top,
+                arith::Analyzer& analyzer) {
+  PrimExpr place;
+  for (size_t n = last; n > first; --n) {
+    const PrimExpr &index = access.region[n]->min, &count = access.buffer->shape[n];
+    const PrimExpr before = place ? floordiv(number, place) : number;
+    if (!is_one(access.region[n]->extent) || !analyzer.can_prove_equal(index, floormod(before, count)))
+      return false;
+    place = place ? count * place : count;
+  }
+  return analyzer.can_prove_equal(top, place);
+}
+
+// The number that follows from the indices of dimensions `first` to `last`, whatever m and n are: f of
+// [f // (m * n), f // n % m, f % n], as of one loop that was made of several, or f // 4 of [f // (m * 4), f // 4 % m].
+// Null if there is none.
+PrimExpr number_of_digits(const Access& access, size_t first, size_t last, arith::Analyzer& analyzer) {
+  const auto* top = access.region[first]->min.as<FloorDivNode>();
+  if (!top || is<IntImmNode>(top->b) || !is_one(access.region[first]->extent)) return nullptr;
+  if (are_digits(access, first, last, top->a, top->b, analyzer)) return top->a;
+  const auto* digit = access.region[last]->min.as<FloorModNode>();
+  const auto* rest = digit ? digit->a.as<FloorDivNode>() : nullptr;
+  if (!rest || !analyzer.can_prove_equal(rest->a, top->a)) return nullptr;
+  // f // (m * 4) is f // 4 // m
+  const PrimExpr above = analyzer.simplify(floordiv(top->b, rest->b));
+  const bool is_whole = analyzer.can_prove_equal(above * rest->b, top->b);
+  return is_whole && are_digits(access, first, last, digit->a, above, analyzer) ? digit->a : PrimExpr();
+}
+
+// The indices with the number of neighbouring digits in their place; empty if there are none.
+std::vector<PrimExpr> indices_without_digits(const Access& access, arith::Analyzer& analyzer) {
+  const size_t ndim = access.region.size();
+  for (size_t first = 0; first < ndim; ++first) {
+    for (size_t last = ndim - 1; last > first; --last) {
+      const PrimExpr number = number_of_digits(access, first, last, analyzer);
+      if (!number) continue;
+      std::vector<PrimExpr> indices = {number};
+      for (size_t n = 0; n < ndim; ++n) {
+        if ((n < first || n > last) && is_one(access.region[n]->extent))
+          indices.push_back(access.region[n]->min);
+      }
+      return indices;
+    }
+  }
+  return {};
+}
+
 // The union of two moving boxes in the dimensions where they differ by a constant.
 Tile united(const arith::IntervalRegion& a, const arith::IntervalRegion& b, arith::Analyzer& analyzer) {
   Tile tile;
@@ -157,19 +208,25 @@ std::vector<NodeId> determined_loops(const State& state, const Access& a, const 
   for (NodeId loop : loops_between(state, loops.back(), a.block)) inner.push_back(loop);
   const Tile tile = united(arith::to_intervals(a.region), arith::to_intervals(b.region), analyzer);
   const PrimExpr& predicate = state.node(a.block).realize()->predicate;
-  for (NodeId loop : pinned_loops(tile, inner, ranges_of(state, inner), predicate, analyzer)) {
-    const bool is_new = std::find(found.begin(), found.end(), loop) == found.end();
-    if (is_new && std::find(loops.begin(), loops.end(), loop) != loops.end()) found.push_back(loop);
-  }
-  // i // 49, (i * 16 + j) % 784: what the simplifier has made of one fused loop is one again in memory
-  const PrimExpr flat = flat_index(a, analyzer), other = flat_index(b, analyzer);
-  if (found.size() < loops.size() && flat && other && analyzer.can_prove_equal(flat, other)) {
-    const Tile point{{flat}, {imm(1)}};
-    for (NodeId loop : pinned_loops(point, inner, ranges_of(state, inner), predicate, analyzer)) {
+  const auto add_pinned_by = [&](const Tile& place) {
+    for (NodeId loop : pinned_loops(place, inner, ranges_of(state, inner), predicate, analyzer)) {
       const bool is_new = std::find(found.begin(), found.end(), loop) == found.end();
       if (is_new && std::find(loops.begin(), loops.end(), loop) != loops.end()) found.push_back(loop);
     }
-  }
+  };
+  add_pinned_by(tile);
+  // i // 49, (i * 16 + j) % 784: what the simplifier has made of one fused loop is one again in memory
+  const PrimExpr flat = flat_index(a, analyzer), other = flat_index(b, analyzer);
+  if (found.size() < loops.size() && flat && other && analyzer.can_prove_equal(flat, other))
+    add_pinned_by({{flat}, {imm(1)}});
+  if (found.size() == loops.size()) return found;
+  const std::vector<PrimExpr> indices = indices_without_digits(a, analyzer),
+                              others = indices_without_digits(b, analyzer);
+  const auto is_equal = [&](const PrimExpr& one, const PrimExpr& two) {
+    return analyzer.can_prove_equal(one, two);
+  };
+  if (!indices.empty() && std::ranges::equal(indices, others, is_equal))
+    add_pinned_by({indices, std::vector<PrimExpr>(indices.size(), imm(1))});
   return found;
 }
 
@@ -345,7 +402,45 @@ bool starts_with_init(const State& state, NodeId block, std::vector<NodeId> loop
       arith::detect_iter_map(terms, ranges, realize->predicate, arith::IterMapLevel::kInjective, analyzer));
 }
 
+bool adds_in_any_groups(const State& state, NodeId block, NodeId loop) {
+  if (is_commutative_update(state.node(block).block())) return true;
+  return update_of(state.node(block).block()) && is_outermost_of_sum(state, block, loop);
+}
+
+// True if `loop` has the terms of one sum of the block of `access`, whose groups may be added together, and nothing
+// else tells its iterations apart: threads may add them together.
+bool shares_sum(const State& state, const Access& access, NodeId loop) {
+  const BlockRealizeNode* realize = state.node(access.block).realize();
+  const VarNode* var = state.node(loop).loop()->loop_var.get();
+  bool is_of_term = false;
+  for (size_t n = 0; n < realize->iter_values.size(); ++n) {
+    if (!uses(realize->iter_values[n], var)) continue;
+    if (realize->block->iter_vars[n]->iter_type != IterType::kReduce) return false;
+    is_of_term = true;
+  }
+  return is_of_term && state.node(access.block).children.empty() &&
+         adds_in_any_groups(state, access.block, loop) && starts_with_init(state, access.block, {loop});
+}
+
+bool is_same_region(const Access& a, const Access& b) {
+  return a.buffer == b.buffer &&
+         std::equal(a.region.begin(), a.region.end(), b.region.begin(), b.region.end(),
+                    [](const Range& x, const Range& y) { return ir::structural_equal(x, y); });
+}
+
 }  // namespace
+
+bool is_outermost_of_sum(const State& state, NodeId block, NodeId loop) {
+  const BlockRealizeNode* realize = state.node(block).realize();
+  for (NodeId outer : state.loops_above(loop)) {
+    for (size_t n = 0; n < realize->iter_values.size(); ++n) {
+      if (realize->block->iter_vars[n]->iter_type == IterType::kReduce &&
+          uses(realize->iter_values[n], state.node(outer).loop()->loop_var.get()))
+        return false;
+    }
+  }
+  return true;
+}
 
 std::string Conflict::str(const State& state) const {
   const std::string& a = state.node(first.block).name;
@@ -434,9 +529,13 @@ std::optional<Conflict> private_conflict(const State& state, NodeId loop) {
   return std::nullopt;
 }
 
-std::optional<Conflict> parallel_conflict(const State& state, NodeId loop) {
+std::optional<Conflict> parallel_conflict(const State& state, NodeId loop, std::string_view thread_tag) {
   if (!state.proves_steps) return std::nullopt;
-  if (std::optional<Conflict> conflict = private_conflict(state, loop)) return conflict;
+  const bool may_share_sums = thread_tag.starts_with("threadIdx");
+  if (std::optional<Conflict> conflict = private_conflict(state, loop)) {
+    if (!may_share_sums || !conflict->first.is_write || !shares_sum(state, conflict->first, loop))
+      return conflict;
+  }
   if (has_one_iteration(state, loop)) return std::nullopt;
   std::optional<Conflict> found;
   std::unordered_map<const VarNode*, bool> privates;
@@ -453,6 +552,8 @@ std::optional<Conflict> parallel_conflict(const State& state, NodeId loop) {
     std::optional<Access> carried;
     if (is_new) known->second = privacy_of(state, a.buffer, loop, &carried) == Privacy::kPrivate;
     if (known->second) return true;
+    if (may_share_sums && a.block == b.block && is_same_region(a, b) && shares_sum(state, a, loop))
+      return true;
     found = Conflict{a, b, loop, parallel_witness(state, a, b, loop)};
     return false;
   });

@@ -38,8 +38,12 @@ struct Conflict {
 };
 
 /// A reason why iterations of `loop` may not run at the same time, or nothing.  Buffers that every iteration
-/// fills before it reads them do not count: each iteration has its own.
-std::optional<Conflict> parallel_conflict(const State& state, NodeId loop);
+/// fills before it reads them do not count: each iteration has its own.  `thread_tag` is what the loop is or will
+/// be bound to: threads of one block (threadIdx) may add their terms to one sum, which lowering combines.
+std::optional<Conflict> parallel_conflict(const State& state, NodeId loop, std::string_view thread_tag);
+
+/// True if no loop around `loop` chooses terms of the sum of `block`: each iteration of it has consecutive terms.
+bool is_outermost_of_sum(const State& state, NodeId block, NodeId loop);
 
 /// A buffer that only `loop` uses, and in which an iteration finds what it has not written itself: when its
 /// iterations run at the same time, lowering gives each a buffer of its own, and what was in it is gone when

@@ -3,6 +3,8 @@
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/core/primitive.h"
 #include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/core/update.h"
+#include "tilewright/schedule/legality/dependence.h"
 #include "tilewright/schedule/transforms/loop_kind.h"
 #include "tilewright/support/near.h"
 #include "tilewright/tir/builder.h"
@@ -17,7 +19,7 @@ struct Args {
   static constexpr std::string_view kRequired[] = {"thread_axis"};
   static constexpr auto fields() {
     return std::tuple{
-        field<&Args::loop>("loop", "a serial loop whose iterations are independent"),
+        field<&Args::loop>("loop", "a serial loop whose iterations are independent, or the terms of a sum"),
         field<&Args::thread_axis>("thread_axis", "\"blockIdx.x\", \"threadIdx.y\", \"vthread.z\", ...")};
   }
 };
@@ -25,6 +27,17 @@ struct Args {
 constexpr std::string_view kThreadAxes[] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z", "threadIdx.x",
                                             "threadIdx.y", "threadIdx.z", "vthread.x",  "vthread.y",
                                             "vthread.z",   "vthread"};
+
+// True if the iterations of `loop` give the block terms of a sum.
+bool adds_terms_of(const State& state, NodeId block, const ForNode* loop) {
+  const BlockRealizeNode* realize = state.node(block).realize();
+  for (size_t n = 0; n < realize->iter_values.size(); ++n) {
+    if (realize->block->iter_vars[n]->iter_type == IterType::kReduce &&
+        tir::uses(realize->iter_values[n], loop->loop_var.get()))
+      return true;
+  }
+  return false;
+}
 
 // The threads of `outer` share the iterations of `inner` among them: each computes its part of what all use.
 void require_same_threads(const State& state, NodeId inner, NodeId outer) {
@@ -40,12 +53,27 @@ void require_same_threads(const State& state, NodeId inner, NodeId outer) {
                  name, text(loop->extent), other, around->thread_tag, text(around->extent))
         .help("split loop {} by {} first", name, text(around->extent));
   for (NodeId block : state.blocks_below(inner)) {
+    if (adds_terms_of(state, block, loop)) continue;  // all threads get the sum
     for (const BufferRegion& write : state.node(block).block()->writes) {
       if (write->buffer->scope() == "local")
         throw refuse(state, block, "block {} writes {}, of which each thread of loop {} has its own",
                      state.node(block).name, write->buffer->name, other)
             .help("keep {} in scope \"shared\"", write->buffer->name);
     }
+  }
+}
+
+// What keeps the first of equal terms needs them in order: threads then take consecutive ones.
+void require_order_of_terms(const State& state, NodeId id) {
+  for (NodeId block : state.blocks_below(id)) {
+    if (!adds_terms_of(state, block, state.node(id).loop())) continue;
+    const std::optional<Update> update = update_of(state.node(block).block());
+    if (update && update->order == TermOrder::kKept && !is_outermost_of_sum(state, block, id))
+      throw refuse(state, id,
+                   "block {} keeps the first of equal terms, and the threads of loop {} would not have "
+                   "consecutive ones",
+                   state.node(block).name, state.node(id).name)
+          .help("make loop {} the outermost of the loops of this sum", state.node(id).name);
   }
 }
 
@@ -65,7 +93,8 @@ void apply(State& state, const Args& args) {
         !args.thread_axis.starts_with("vthread"))
       require_same_threads(state, id, outer);
   }
-  require_independent_iterations(state, id, "bound to " + args.thread_axis);
+  if (args.thread_axis.starts_with("threadIdx")) require_order_of_terms(state, id);
+  require_independent_iterations(state, id, "bound to " + args.thread_axis, args.thread_axis);
   set_loop_kind(state, id, ForKind::kThreadBinding, args.thread_axis);
 }
 
@@ -78,7 +107,9 @@ Runs the iterations of a loop on the blocks or threads of a GPU.
 
 loop         serial and without annotations; stays valid. Inside of a loop that is bound to the same axis, with as many
              iterations, it runs on the same threads: each computes its part of what all of them use
-thread_axis  "blockIdx.x", "threadIdx.x" (or .y, .z), "vthread.x"
+thread_axis  "blockIdx.x", "threadIdx.x" (or .y, .z), "vthread.x". Over threadIdx the loop may have the terms of a sum,
+             a product, a minimum or maximum (argmax too): the threads add their parts together, and all of them see
+             the result when the block has ended
 Raises       UserError if two iterations may touch the same element and one of them writes it, for an unknown axis, or
              if a loop around is bound to the same axis and has another number of iterations, or its variable is used inside.
 )");

@@ -6,8 +6,9 @@
 
 namespace tilewright::schedule {
 
-void require_independent_iterations(const State& state, NodeId loop, std::string_view how) {
-  const auto conflict = parallel_conflict(state, loop);
+void require_independent_iterations(const State& state, NodeId loop, std::string_view how,
+                                    std::string_view thread_tag) {
+  const auto conflict = parallel_conflict(state, loop, thread_tag);
   if (!conflict) return;
   UserError error =
       refuse(state, loop, "loop {} cannot be {}: {}", state.node(loop).name, how, conflict->str(state));
@@ -43,7 +44,7 @@ void require_still_independent(const State& state, NodeId scope, const std::vect
   }
   for (NodeId id : with_ways_to(state, scope, users)) {
     if (!runs_at_once(state.node(id)) || !writes_one_of(state, id, buffers)) continue;
-    if (const auto conflict = parallel_conflict(state, id)) {
+    if (const auto conflict = parallel_conflict(state, id, state.node(id).loop()->thread_tag)) {
       UserError error = refuse(state, id, "the iterations of loop {} could not run at once any more: {}",
                                state.node(id).name, conflict->str(state));
       conflict->explain(error);

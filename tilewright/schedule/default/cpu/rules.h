@@ -1,18 +1,9 @@
 // The rules, each tried on a schedule of its own: a rule returns the reason why it does not apply, or throws.
 #pragma once
-#include <functional>
-
 #include "tilewright/schedule/default/cpu/shape.h"
+#include "tilewright/schedule/default/try_rule.h"
 
 namespace tilewright::schedule {
-
-/// Changes a schedule; why it does not apply, or nothing if it was applied.
-using Rule = std::function<std::optional<Reason>(Schedule&)>;
-/// Runs `rule` on a copy of `sch`, which takes the place of `sch` if the rule applies.
-///
-/// Returns  the reason that the rule gives, or kRefused with the text of a UserError or Unsupported that it
-///          raises; an InternalError comes through: it is a bug
-std::optional<Reason> try_rule(Schedule& sch, const Rule& rule);
 
 /// Where a sum is computed, and from what.
 struct SumPlace {

@@ -1,0 +1,24 @@
+// The rules for GPUs: each makes one kernel of a block, or of several.
+#pragma once
+#include "tilewright/schedule/default/cpu/shape.h"
+#include "tilewright/schedule/default/try_rule.h"
+#include "tilewright/target/gpu_costs.h"
+#include "tilewright/target/gpu_features.h"
+
+namespace tilewright::schedule {
+using target::GpuFeatures;
+using target::kGpuCosts;
+
+enum class Sharing {
+  kAllLoops,   // over spatial axes
+  kSomeLoops,  // those whose iterations are proved to be apart from each other
+};
+/// One thread for each element, or for a vector of neighbours, that a block of any form computes; what it reduces
+/// is added up in a register.
+std::optional<Reason> share_elements(Schedule& sch, BlockRef block, const GpuFeatures& features,
+                                     Sharing sharing);
+
+/// The whole nest of a block in one thread: what always works.
+std::optional<Reason> run_in_one_thread(Schedule& sch, BlockRef block);
+
+}  // namespace tilewright::schedule
