@@ -32,7 +32,7 @@ std::vector<float> run(const Formula& formula, const std::vector<float>& x, cons
   const NativeTarget target = native_target(target::parse_target(machine));
   const std::string names[] = {"f"};
   const std::string objects[] = {emit_object(lower::lower_for_cpu("f", func), target),
-                                 emit_library_object(names, "", target)};
+                                 emit_library_object(names, {}, target)};
   const std::vector<int64_t> shape{kCount};
   Tensor input = Tensor::copy_of(x.data(), x.size() * sizeof(float), shape, kFloat32),
          output = Tensor::empty(shape, kFloat32);

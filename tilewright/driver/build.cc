@@ -62,16 +62,25 @@ lower::StepObserver step_observer(const BuildOptions& options, std::mutex& mutex
   };
 }
 
-// What the cache keeps of a kernel: the length of its plans, these, if its record scheduled it, and its code.
+// What the cache keeps of a kernel: the lengths of its plans and of its device source, both, if its record scheduled it,
+// and its code.
 std::string entry_of(const Kernel& kernel) {
-  return fmt::format("{}:{}{:d}{}", kernel.plans.size(), kernel.plans, kernel.is_by_record, kernel.object);
+  return fmt::format("{}:{}:{}{}{:d}{}", kernel.plans.size(), kernel.device_source.size(), kernel.plans,
+                     kernel.device_source, kernel.is_by_record, kernel.object);
 }
 
 void take_entry(std::string entry, Kernel* kernel) {
-  const size_t colon = entry.find(':'), length = std::stoul(entry);
-  kernel->plans = entry.substr(colon + 1, length);
-  kernel->is_by_record = entry.at(colon + 1 + length) == '1';
-  kernel->object = std::move(entry).substr(colon + 2 + length);
+  size_t begin = 0;
+  const auto length = [&] {
+    const size_t value = std::stoul(entry.substr(begin));
+    begin = entry.find(':', begin) + 1;
+    return value;
+  };
+  const size_t plans = length(), source = length();
+  kernel->plans = entry.substr(begin, plans);
+  kernel->device_source = entry.substr(begin + plans, source);
+  kernel->is_by_record = entry.at(begin + plans + source) == '1';
+  kernel->object = std::move(entry).substr(begin + plans + source + 1);
 }
 
 // Compiles the kernel, or takes its code from `cache` if it is there.  Returns true if the cache grew.
@@ -99,6 +108,7 @@ bool compile_kernel(Kernel& kernel, const Generator& generator, const BuildOptio
     Timer timer(options, mutex, "lower", kernel.name);
     kernel.lowered = generator.lower(kernel.name, scheduled.func, step_observer(options, mutex));
   }
+  if (generator.device_source) kernel.device_source = generator.device_source(kernel.lowered);
   if (!generator.object) return false;
   runtime::check_interrupt();
   Timer timer(options, mutex, "codegen", kernel.name);

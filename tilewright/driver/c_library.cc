@@ -11,6 +11,7 @@
 #include "tilewright/driver/process.h"
 #include "tilewright/driver/workshop.h"
 #include "tilewright/runtime/device.h"
+#include "tilewright/runtime/device/device_code.h"
 #include "tilewright/runtime/kernel_abi.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/file.h"
@@ -44,18 +45,21 @@ std::string missing_function(std::string_view message) {
 
 }  // namespace
 
-std::string assemble_library_object(std::span<const std::string> names, std::string_view blob) {
+std::string assemble_library_object(std::span<const std::string> names, const LibraryData& data) {
   const Workshop workshop = temporary_workshop();
   std::string lines;
   for (const std::string& name : names) lines += name + "\\n";
   std::string text = "\t.section .rodata\n";
   text += symbol(TILEWRIGHT_ABI_VERSION_SYMBOL, 8, fmt::format(".long {}", TILEWRIGHT_KERNEL_ABI_VERSION));
   text += symbol(TILEWRIGHT_NAMES_SYMBOL, 8, fmt::format(".asciz \"{}\"", lines));
-  if (!blob.empty()) {
-    const std::string file = workshop.write("blob", std::string(blob));
-    text += symbol(TILEWRIGHT_BLOB_SYMBOL, runtime::kTensorAlignment, fmt::format(".incbin \"{}\"", file));
-    text += symbol(TILEWRIGHT_BLOB_SIZE_SYMBOL, 8, fmt::format(".quad {}", blob.size()));
-  }
+  const auto bytes = [&](std::string_view name, std::string_view size_name, std::string_view content) {
+    if (content.empty()) return;
+    const std::string file = workshop.write(std::string(name), std::string(content));
+    text += symbol(name, runtime::kTensorAlignment, fmt::format(".incbin \"{}\"", file));
+    text += symbol(size_name, 8, fmt::format(".quad {}", content.size()));
+  };
+  bytes(TILEWRIGHT_BLOB_SYMBOL, TILEWRIGHT_BLOB_SIZE_SYMBOL, data.blob);
+  bytes(TILEWRIGHT_DEVICE_CODE_SYMBOL, TILEWRIGHT_DEVICE_CODE_SIZE_SYMBOL, data.device_code);
   text += "\t.data\n" + symbol(TILEWRIGHT_HOST_SYMBOL, 8, ".quad 0");
   return assemble(text + "\t.section .note.GNU-stack,\"\",%progbits\n");
 }

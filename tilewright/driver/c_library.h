@@ -4,12 +4,13 @@
 #include <string>
 #include <string_view>
 
+#include "tilewright/driver/target.h"
 #include "tilewright/runtime/module.h"
 
 namespace tilewright::driver {
 
 /// The object file with the exports of a library other than kernels (runtime/kernel_abi.h).
-std::string assemble_library_object(std::span<const std::string> names, std::string_view blob);
+std::string assemble_library_object(std::span<const std::string> names, const LibraryData& data);
 
 /// The functions of `objects` in this process, linked to a temporary shared library; messages call them
 /// `name`. Raises UserError for a C function that the process lacks.

@@ -45,11 +45,19 @@ const std::string& CompiledModule::blob_bytes() const {
   return *blob_;
 }
 
+std::string CompiledModule::device_code(bool is_for_here) const {
+  if (!generator_.device_images) return "";
+  std::vector<std::string> sources;
+  for (const Kernel& kernel : kernels_) sources.push_back(kernel.device_source);
+  return generator_.device_images(sources, is_for_here);
+}
+
 std::vector<std::string> CompiledModule::objects() const {
   std::lock_guard lock(mutex_);
   complete_objects();
   std::vector<std::string> objects = objects_;
-  objects.push_back(generator_.library_object(names(), blob_bytes()));
+  objects.push_back(
+      generator_.library_object(names(), {.blob = blob_bytes(), .device_code = device_code(false)}));
   return objects;
 }
 
@@ -62,7 +70,7 @@ const runtime::Module& CompiledModule::load() const {
     complete_objects();
     std::vector<std::string> objects = objects_;
     // the VM executable is not needed here: it is read from this module
-    objects.push_back(generator_.library_object(names(), ""));
+    objects.push_back(generator_.library_object(names(), {.device_code = device_code(true)}));
     loaded_ = generator_.load(name, objects);
   }
   return loaded_;

@@ -35,6 +35,7 @@ class CompiledModule final : public runtime::ModuleObject {
  private:
   void complete_objects() const;
   const std::string& blob_bytes() const;
+  std::string device_code(bool is_for_here) const;
 
   Generator generator_;
   std::vector<Kernel> kernels_;

@@ -22,6 +22,7 @@ struct Kernel {
   std::optional<records::Record> record = {};  // the fastest of them, which schedules it
   ir::IRModule lowered = {};                   // empty until it is lowered
   std::string object = {};                     // its code, if the target compiles functions one by one
+  std::string device_source = {};              // Generator::device_source
   bool is_by_record = false;                   // `record` has scheduled it; false if its trace did not apply
   std::string plans = {};  // a line for each (schedule/default/extent_plans.h); empty: it has one
 };

@@ -9,7 +9,7 @@ runtime::Module load_objects(const std::string& name, std::span<const std::strin
 }
 
 std::string library_object(std::span<const std::string> names) {
-  return codegen::emit_library_object(names, "", codegen::native_target(target::parse_target("llvm")));
+  return codegen::emit_library_object(names, {}, codegen::native_target(target::parse_target("llvm")));
 }
 
 std::vector<std::string> objects_of_archive(const std::string& archive, const std::string& path) {

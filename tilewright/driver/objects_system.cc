@@ -10,7 +10,7 @@ runtime::Module load_objects(const std::string& name, std::span<const std::strin
   return load_linked(name, objects);
 }
 
-std::string library_object(std::span<const std::string> names) { return assemble_library_object(names, ""); }
+std::string library_object(std::span<const std::string> names) { return assemble_library_object(names, {}); }
 
 std::vector<std::string> objects_of_archive(const std::string&, const std::string& path) {
   throw Unsupported("cannot load {}: this build has no LLVM, which reads archives", path)

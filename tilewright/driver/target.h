@@ -28,6 +28,12 @@ struct SourceFormat {
   std::function<std::string(std::span<const std::string> names, std::string_view blob)> exports = {};
 };
 
+/// Bytes that a library carries (runtime/kernel_abi.h); none where they are empty.
+struct LibraryData {
+  std::string_view blob = {};         // the VM executable
+  std::string_view device_code = {};  // runtime::DeviceCode
+};
+
 /// Code generation for one target.  All functions may be called from several threads at once.
 struct Generator {
   std::string machine;   // the machine in messages: "aarch64-unknown-linux-gnu"
@@ -52,12 +58,22 @@ struct Generator {
   /// Used if `object` is null: one object file for all modules, made when it is first needed.
   std::function<std::string(std::span<const ir::IRModule> lowered)> unit_object;
   /// The object file with the exports of a library other than its functions (runtime/kernel_abi.h).
-  std::function<std::string(std::span<const std::string> names, std::string_view blob)> library_object;
+  std::function<std::string(std::span<const std::string> names, const LibraryData& data)> library_object;
   /// Links objects from `object` and `library_object` into this process; messages call them `name`.
   std::function<runtime::Module(const std::string& name, std::span<const std::string> objects)> load;
   /// A static library of these objects.
   std::function<std::string(std::span<const std::string> objects)> archive;
   std::vector<SourceFormat> sources;
+  /// The layout of arguments in memory of the host.
+  lower::KernelAbi abi = {};
+
+  // ---- of targets whose kernels run on a device (device_target.h)
+  std::string device_kind = {};  // "cuda"; empty: there are no kernels of devices
+  /// The kernels of one lowered module with their text, as bytes of runtime::DeviceCode; empty if it has none.
+  std::function<std::string(const ir::IRModule& lowered)> device_source = {};
+  /// The same bytes for all `sources` together, with images that devices load: those of this machine (`is_for_here`), or
+  /// those that the target names.
+  std::function<std::string(std::span<const std::string> sources, bool is_for_here)> device_images = {};
 };
 
 struct TargetInfo {

@@ -229,7 +229,7 @@ std::string write(Unit& unit, llvm::CodeGenFileType type) {
   return std::string(bytes.begin(), bytes.end());
 }
 
-llvm::GlobalVariable* exported(llvm::Module& module, const char* name, llvm::Constant* value,
+llvm::GlobalVariable* exported(llvm::Module& module, std::string_view name, llvm::Constant* value,
                                bool is_constant) {
   auto* variable = new llvm::GlobalVariable(module, value->getType(), is_constant,
                                             llvm::GlobalValue::ExternalLinkage, value, name);
@@ -269,7 +269,7 @@ std::string emit_llvm_ir(const ir::IRModule& lowered, const NativeTarget& target
 
 namespace {
 
-std::string library_object(std::span<const std::string> names, std::string_view blob,
+std::string library_object(std::span<const std::string> names, std::span<const ExportedBytes> data,
                            const NativeTarget& target) {
   Unit unit(target);
   std::string lines;
@@ -281,13 +281,12 @@ std::string library_object(std::span<const std::string> names, std::string_view 
   exported(unit.module, TILEWRIGHT_HOST_SYMBOL,
            llvm::ConstantPointerNull::get(llvm::PointerType::getUnqual(context)), false);
   exported(unit.module, TILEWRIGHT_NAMES_SYMBOL, llvm::ConstantDataArray::getString(context, lines), true);
-  if (!blob.empty()) {
-    llvm::Constant* bytes =
-        llvm::ConstantDataArray::getString(context, llvm::StringRef(blob.data(), blob.size()), false);
-    exported(unit.module, TILEWRIGHT_BLOB_SYMBOL, bytes, true)
-        ->setAlignment(llvm::Align(runtime::kTensorAlignment));
-    exported(unit.module, TILEWRIGHT_BLOB_SIZE_SYMBOL,
-             llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), blob.size()), true);
+  for (const auto& [name, size_name, bytes] : data) {
+    if (bytes.empty()) continue;
+    llvm::Constant* content =
+        llvm::ConstantDataArray::getString(context, llvm::StringRef(bytes.data(), bytes.size()), false);
+    exported(unit.module, name, content, true)->setAlignment(llvm::Align(runtime::kTensorAlignment));
+    exported(unit.module, size_name, llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), bytes.size()), true);
   }
   return write(unit, llvm::CodeGenFileType::ObjectFile);
 }
@@ -346,9 +345,9 @@ std::vector<std::string> members_of(const std::string& archive, const std::strin
 
 }  // namespace
 
-std::string emit_library_object(std::span<const std::string> names, std::string_view blob,
+std::string emit_library_object(std::span<const std::string> names, std::span<const ExportedBytes> data,
                                 const NativeTarget& target) {
-  return guarded([&] { return library_object(names, blob, target); });
+  return guarded([&] { return library_object(names, data, target); });
 }
 
 std::string object_of_llvm_ir(const std::string& text, const std::string& name) {

@@ -46,9 +46,13 @@ std::string emit_object(const ir::IRModule& lowered, const NativeTarget& target)
 /// The LLVM IR as text, after or before optimisation.
 std::string emit_llvm_ir(const ir::IRModule& lowered, const NativeTarget& target, bool optimised = true);
 std::string emit_assembly(const ir::IRModule& lowered, const NativeTarget& target);
-/// The object file with the exports of a library other than kernels: version, host variable, names, blob
-/// (kernel_abi.h).
-std::string emit_library_object(std::span<const std::string> names, std::string_view blob,
+/// Bytes that a library exports under the symbols `name`, and their number under `size_name`.
+struct ExportedBytes {
+  std::string_view name, size_name, bytes;
+};
+/// The object file with the exports of a library other than kernels: version, host variable, names, and `data` that is
+/// not empty (kernel_abi.h).
+std::string emit_library_object(std::span<const std::string> names, std::span<const ExportedBytes> data,
                                 const NativeTarget& target);
 /// Compiles LLVM IR text to an object file for this machine; raises UserError, which calls the text `name`,
 /// if the IR is not valid.

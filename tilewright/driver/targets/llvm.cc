@@ -7,6 +7,8 @@
 #include "tilewright/driver/verify_passes.h"
 #include "tilewright/lower/lower.h"
 #include "tilewright/lower/lowered.h"
+#include "tilewright/runtime/device/device_code.h"
+#include "tilewright/runtime/kernel_abi.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::driver {
@@ -54,6 +56,7 @@ Generator make(const ir::Target& target) {
   generator.machine =
       lacking.empty() ? native.triple : fmt::format("a CPU with {}", fmt::join(lacking, ", "));
   generator.is_host = native.is_host;
+  generator.abi = native.abi;
   auto [features, sources] = target::features_of(native.processor(), target);
   generator.features = features;
   generator.feature_sources = std::move(sources);
@@ -65,8 +68,11 @@ Generator make(const ir::Target& target) {
     return with_c_as_llvm(lower::lower_for_cpu(name, func, options), native);
   };
   generator.object = [native](const ir::IRModule& lowered) { return codegen::emit_object(lowered, native); };
-  generator.library_object = [native](std::span<const std::string> names, std::string_view blob) {
-    return codegen::emit_library_object(names, blob, native);
+  generator.library_object = [native](std::span<const std::string> names, const LibraryData& data) {
+    const codegen::ExportedBytes all[] = {
+        {TILEWRIGHT_BLOB_SYMBOL, TILEWRIGHT_BLOB_SIZE_SYMBOL, data.blob},
+        {TILEWRIGHT_DEVICE_CODE_SYMBOL, TILEWRIGHT_DEVICE_CODE_SIZE_SYMBOL, data.device_code}};
+    return codegen::emit_library_object(names, all, native);
   };
   generator.load = codegen::load_objects;
   generator.archive = codegen::emit_archive;

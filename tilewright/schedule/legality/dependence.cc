@@ -1,13 +1,13 @@
 // Finds the iterations of a nest that touch the same elements.
 #include "tilewright/schedule/legality/dependence.h"
 
+#include "tilewright/analysis/update.h"
 #include "tilewright/arith/iter_parse.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/core/reduction.h"
 #include "tilewright/schedule/core/report.h"
-#include "tilewright/schedule/core/update.h"
 #include "tilewright/schedule/legality/block_checks.h"
 #include "tilewright/schedule/legality/coverage.h"
 #include "tilewright/schedule/legality/witness.h"
@@ -404,7 +404,7 @@ bool starts_with_init(const State& state, NodeId block, std::vector<NodeId> loop
 
 bool adds_in_any_groups(const State& state, NodeId block, NodeId loop) {
   if (is_commutative_update(state.node(block).block())) return true;
-  return update_of(state.node(block).block()) && is_outermost_of_sum(state, block, loop);
+  return analysis::update_of(state.node(block).block()) && is_outermost_of_sum(state, block, loop);
 }
 
 // True if `loop` has the terms of one sum of the block of `access`, whose groups may be added together, and nothing

@@ -1,9 +1,9 @@
 // bind: iterations of a loop run on the threads of a GPU.
+#include "tilewright/analysis/update.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/core/primitive.h"
 #include "tilewright/schedule/core/report.h"
-#include "tilewright/schedule/core/update.h"
 #include "tilewright/schedule/legality/dependence.h"
 #include "tilewright/schedule/transforms/loop_kind.h"
 #include "tilewright/support/near.h"
@@ -67,8 +67,8 @@ void require_same_threads(const State& state, NodeId inner, NodeId outer) {
 void require_order_of_terms(const State& state, NodeId id) {
   for (NodeId block : state.blocks_below(id)) {
     if (!adds_terms_of(state, block, state.node(id).loop())) continue;
-    const std::optional<Update> update = update_of(state.node(block).block());
-    if (update && update->order == TermOrder::kKept && !is_outermost_of_sum(state, block, id))
+    const std::optional<analysis::Update> update = analysis::update_of(state.node(block).block());
+    if (update && update->order == analysis::TermOrder::kKept && !is_outermost_of_sum(state, block, id))
       throw refuse(state, id,
                    "block {} keeps the first of equal terms, and the threads of loop {} would not have "
                    "consecutive ones",
