@@ -4,6 +4,7 @@
 
 #include "tilewright/runtime/device/accelerator.h"
 #include "tilewright/runtime/device/cpu.h"
+#include "tilewright/runtime/device/cuda.h"
 #include "tilewright/runtime/device/opencl.h"
 #include "tilewright/support/error.h"
 
@@ -19,7 +20,7 @@ struct Kind {
 constexpr Kind kKinds[] = {
     {"cpu", kDLCPU, &kCpuDevice},
     {"llvm", kDLCPU, &kCpuDevice},
-    {"cuda", kDLCUDA},
+    {"cuda", kDLCUDA, &kCudaDevice, &kCudaAccelerator},
     {"cuda_host", kDLCUDAHost},
     {"opencl", kDLOpenCL, &kOpenclDevice, &kOpenclAccelerator},
     {"vulkan", kDLVulkan},

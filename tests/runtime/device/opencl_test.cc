@@ -1,19 +1,13 @@
 // OpenCL devices, with kernels written by hand; skipped where no driver has a device.
-#include <numeric>
 #include <thread>
 
 #include "../expect_error.h"
-#include "tilewright/runtime/device/accelerator.h"
-#include "tilewright/runtime/device/device_code.h"
-#include "tilewright/runtime/function.h"
-#include "tilewright/runtime/time_evaluator.h"
+#include "launching.h"
 
 namespace tilewright::runtime {
 namespace {
 
 constexpr Device kOpencl{kDLOpenCL, 0};
-constexpr const char* kAddKey = "00000000000000000000000000000add";
-constexpr const char* kReverseKey = "0000000000000000000000000000feed";
 constexpr const char* kSumKey = "00000000000000000000000000000511";
 
 constexpr const char* kText = R"(
@@ -45,35 +39,6 @@ DeviceCode code_of(const std::string& text) {
   return code;
 }
 
-Function kernel(const std::string& key) { return get_function("tilewright.kernel." + key); }
-
-Value launch(const std::string& key, std::vector<int64_t> grid, std::vector<int64_t> block,
-             int64_t shared_bytes, std::vector<Value> arguments, Device device = kOpencl) {
-  std::vector<Value> values{device.type, device.id};
-  for (int64_t extent : grid) values.emplace_back(extent);
-  for (int64_t extent : block) values.emplace_back(extent);
-  values.emplace_back(shared_bytes);
-  values.insert(values.end(), arguments.begin(), arguments.end());
-  return kernel(key).call(values);
-}
-
-template <class T>
-Tensor on_device(std::vector<T> values, Shape shape, DataType dtype) {
-  return Tensor::copy_of(values.data(), values.size() * sizeof(T), shape, dtype).to(kOpencl);
-}
-
-template <class T>
-std::vector<T> elements(const Tensor& tensor) {
-  const Tensor host = tensor.to(Device::cpu()).compact();
-  return std::vector<T>(host.data_as<T>(), host.data_as<T>() + host.num_elements());
-}
-
-std::vector<float> counting(size_t count, float first = 0) {
-  std::vector<float> values(count);
-  std::iota(values.begin(), values.end(), first);
-  return values;
-}
-
 class Opencl : public testing::Test {
  protected:
   void SetUp() override {
@@ -100,7 +65,7 @@ TEST_F(Opencl, TensorsGoThereAndBack) {
 }
 
 TEST_F(Opencl, PartsOfATensorAreCopied) {
-  const Tensor there = on_device(counting(35), Shape{5, 7}, kFloat32);
+  const Tensor there = on_device(kOpencl, counting(35), Shape{5, 7}, kFloat32);
   EXPECT_EQ(elements<float>(there.slice(0, 1, 3)), counting(14, 7));
   EXPECT_EQ(elements<float>(there.slice(0, 5, 5)), std::vector<float>());
   EXPECT_EQ(elements<float>(there.slice(1, 2, 3)), (std::vector<float>{2, 9, 16, 23, 30}));
@@ -119,7 +84,7 @@ TEST_F(Opencl, PartsOfATensorAreCopied) {
 }
 
 TEST_F(Opencl, TheHostCannotReadTheMemory) {
-  const Tensor there = on_device(counting(7), Shape{7}, kFloat32);
+  const Tensor there = on_device(kOpencl, counting(7), Shape{7}, kFloat32);
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_DEATH(std::printf("%f", *static_cast<volatile float*>(there.data())), "");
 }
@@ -156,29 +121,30 @@ TEST_F(Opencl, PropertiesOfTheDevice) {
 
 TEST_F(Opencl, AKernelAddsTwoTensors) {
   const auto registered = register_device_code(code_of(kText));
-  const Tensor a = on_device(counting(127), Shape{127}, kFloat32);
-  const Tensor b = on_device(counting(127, 0.5), Shape{127}, kFloat32);
+  const Tensor a = on_device(kOpencl, counting(127), Shape{127}, kFloat32);
+  const Tensor b = on_device(kOpencl, counting(127, 0.5), Shape{127}, kFloat32);
   const Tensor c = Tensor::zeros(Shape{127}, kFloat32, kOpencl);
-  launch(kAddKey, {4, 1, 1}, {32, 1, 1}, 0, {Value::pointer(a.data()), Value::pointer(b.data()), c, 127});
+  launch(kOpencl, kAddKey, {{4, 1, 1}, {32, 1, 1}, 0},
+         {Value::pointer(a.data()), Value::pointer(b.data()), c, 127});
   std::vector<float> expected(127);
   for (int n = 0; n < 127; ++n) expected[n] = 2 * static_cast<float>(n) + 0.5f;
   EXPECT_EQ(elements<float>(c), expected);
   // nothing is computed on an empty grid
-  launch(kAddKey, {0, 1, 1}, {32, 1, 1}, 0, {a, b, a, 127});
+  launch(kOpencl, kAddKey, {{0, 1, 1}, {32, 1, 1}, 0}, {a, b, a, 127});
   EXPECT_EQ(elements<float>(a), counting(127));
 }
 
 TEST_F(Opencl, MemoryThatABlockShares) {
   const auto registered = register_device_code(code_of(kText));
-  const Tensor a = on_device<int32_t>({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, Shape{2, 5}, kInt32);
-  launch(kReverseKey, {2, 1, 1}, {5, 1, 1}, 20, {a});
+  const Tensor a = on_device<int32_t>(kOpencl, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, Shape{2, 5}, kInt32);
+  launch(kOpencl, kReverseKey, {{2, 1, 1}, {5, 1, 1}, 20}, {a});
   EXPECT_EQ(elements<int32_t>(a), (std::vector<int32_t>{4, 3, 2, 1, 0, 9, 8, 7, 6, 5}));
 }
 
 TEST_F(Opencl, NumbersAndSizesReachTheKernel) {
   const auto registered = register_device_code(code_of(kText));
   const Tensor out = Tensor::zeros(Shape{1}, kFloat32, kOpencl);
-  launch(kSumKey, {1, 2, 3}, {2, 1, 2}, 0, {out, -3, 60000, -100000, 0.5});
+  launch(kOpencl, kSumKey, {{1, 2, 3}, {2, 1, 2}, 0}, {out, -3, 60000, -100000, 0.5});
   EXPECT_EQ(elements<float>(out), (std::vector<float>{-3 + 60000 - 100000 + 0.5f + 2000 + 200 + 60}));
 }
 
@@ -186,17 +152,17 @@ TEST_F(Opencl, AnArgumentMayBePartOfATensor) {
   const auto registered = register_device_code(code_of(kText));
   const int64_t alignment = accelerator(kOpencl, "test").properties(0).memory_alignment;
   const int64_t rows = 3, columns = alignment / 4;
-  const Tensor a = on_device(counting(rows * columns), Shape{rows, columns}, kFloat32);
+  const Tensor a = on_device(kOpencl, counting(rows * columns), Shape{rows, columns}, kFloat32);
   const Tensor row = a.slice(0, 1, 2);
-  launch(kAddKey, {1, 1, 1}, {7, 1, 1}, 0, {row, row, row, 7});
+  launch(kOpencl, kAddKey, {{1, 1, 1}, {7, 1, 1}, 0}, {row, row, row, 7});
   std::vector<float> expected = counting(7, static_cast<float>(columns));
   for (float& value : expected) value *= 2;
   EXPECT_EQ(elements<float>(row.slice(1, 0, 7)), expected);
   const Tensor end = a.slice(0, rows, rows);  // empty
-  launch(kAddKey, {1, 1, 1}, {7, 1, 1}, 0, {end, end, end, 0});
+  launch(kOpencl, kAddKey, {{1, 1, 1}, {7, 1, 1}, 0}, {end, end, end, 0});
   const Tensor part = a.slice(1, 5, 6);
   EXPECT_ERROR(
-      launch(kAddKey, {1, 1, 1}, {7, 1, 1}, 0, {a, part, a, 7}),
+      launch(kOpencl, kAddKey, {{1, 1, 1}, {7, 1, 1}, 0}, {a, part, a, 7}),
       fmt::format("unsupported: kernel add(handle, handle, handle, 7) on opencl:0 with grid [1, 1, 1] and "
                   "block [7, 1, 1]: argument 2 begins 20 bytes into its memory, and opencl:0 takes only "
                   "multiples of {} there\nhelp: pass a copy of that part of the tensor",
@@ -210,40 +176,41 @@ TEST_F(Opencl, EachErrorNamesTheLaunch) {
   const auto with = [](const std::string& arguments, const char* grid, const std::string& block) {
     return "error: kernel add(" + arguments + ") on opencl:0 with grid " + grid + " and block " + block;
   };
-  EXPECT_ERROR(launch(kAddKey, {1, 1, 1}, {1, 1, 1}, 0, {a, a}),
+  EXPECT_ERROR(launch(kOpencl, kAddKey, {{1, 1, 1}, {1, 1, 1}, 0}, {a, a}),
                "error: kernel add: got 11 arguments, expected 9 of the launch and 4 of the kernel "
                "(handle, handle, handle, int32)");
-  EXPECT_ERROR(launch(kAddKey, {1, 1, 1}, {1, 1, 1}, 0, {a, a, a, int64_t{1} << 31}),
+  EXPECT_ERROR(launch(kOpencl, kAddKey, {{1, 1, 1}, {1, 1, 1}, 0}, {a, a, a, int64_t{1} << 31}),
                "error: kernel add: argument 4 is 2147483648, which int32 cannot hold");
-  EXPECT_ERROR(launch(kAddKey, {1, 1, 1}, {1, 1, 1}, 0, {a, a, a, 0.5}),
+  EXPECT_ERROR(launch(kOpencl, kAddKey, {{1, 1, 1}, {1, 1, 1}, 0}, {a, a, a, 0.5}),
                "error: kernel add: argument 4 is a float, expected an int");
-  EXPECT_ERROR(launch(kAddKey, {1, 1, 1}, {1, 1, 1}, 0, {a, Tensor::zeros(Shape{7}, kFloat32), a, 7}),
-               "error: kernel add: argument 2 is on cpu:0, the kernel runs on opencl:0");
   EXPECT_ERROR(
-      launch(kAddKey, {1, 1, 1}, {0, 1, 1}, 0, {a, a, a, 7}),
+      launch(kOpencl, kAddKey, {{1, 1, 1}, {1, 1, 1}, 0}, {a, Tensor::zeros(Shape{7}, kFloat32), a, 7}),
+      "error: kernel add: argument 2 is on cpu:0, the kernel runs on opencl:0");
+  EXPECT_ERROR(
+      launch(kOpencl, kAddKey, {{1, 1, 1}, {0, 1, 1}, 0}, {a, a, a, 7}),
       with("handle, handle, handle, 7", "[1, 1, 1]", "[0, 1, 1]") +
           fmt::format(": threadIdx.x has 0, opencl:0 takes 1 to {}", limits.max_thread_dimensions[0]));
-  EXPECT_ERROR(launch(kAddKey, {1, -1, 1}, {1, 1, 1}, 0, {a, a, nullptr, 7}),
+  EXPECT_ERROR(launch(kOpencl, kAddKey, {{1, -1, 1}, {1, 1, 1}, 0}, {a, a, nullptr, 7}),
                with("handle, handle, handle, 7", "[1, -1, 1]", "[1, 1, 1]") +
                    ": blockIdx.y has -1, opencl:0 takes 0 to 2147483647\n"
                    "help: bind the loop to another axis, or split it");
   const int64_t half = limits.max_threads_per_block / 2;
-  EXPECT_ERROR(launch(kAddKey, {1, 1, 1}, {half, 3, 1}, 0, {a, a, a, 7}),
+  EXPECT_ERROR(launch(kOpencl, kAddKey, {{1, 1, 1}, {half, 3, 1}, 0}, {a, a, a, 7}),
                with("handle, handle, handle, 7", "[1, 1, 1]", fmt::format("[{}, 3, 1]", half)) +
                    fmt::format(": {} threads are more than the {} that a block of opencl:0 may have\n"
                                "help: bind smaller loops to threadIdx",
                                3 * half, limits.max_threads_per_block));
   EXPECT_ERROR(
-      launch(kReverseKey, {1, 1, 1}, {7, 1, 1}, int64_t{1} << 40, {a}),
+      launch(kOpencl, kReverseKey, {{1, 1, 1}, {7, 1, 1}, int64_t{1} << 40}, {a}),
       fmt::format("error: kernel reverse(handle) on opencl:0 with grid [1, 1, 1] and block [7, 1, 1] and "
                   "1099511627776 bytes of dynamic shared memory: 1099511627776 bytes of dynamic shared "
                   "memory, opencl:0 takes 0 to {}\nhelp: use smaller tiles",
                   limits.max_dynamic_shared_memory_per_block));
   EXPECT_ERROR(
-      launch(kAddKey, {1, 1, 1}, {7, 1, 1}, 8, {a, a, a, 7}),
+      launch(kOpencl, kAddKey, {{1, 1, 1}, {7, 1, 1}, 8}, {a, a, a, 7}),
       with("handle, handle, handle, 7", "[1, 1, 1]", "[7, 1, 1]") +
           " and 8 bytes of dynamic shared memory: its text has no parameter for dynamic shared memory");
-  EXPECT_ERROR(launch(kAddKey, {1, 1, 1}, {7, 1, 1}, 0, {a, a, a, 7}, Device{kDLVulkan, 0}),
+  EXPECT_ERROR(launch(Device{kDLVulkan, 0}, kAddKey, {{1, 1, 1}, {7, 1, 1}, 0}, {a, a, a, 7}),
                "unsupported: cannot run on device vulkan:0\nhelp: this build runs on cpu, cuda and opencl");
 }
 
@@ -253,7 +220,7 @@ TEST_F(Opencl, AnImageThatDoesNotFit) {
       "error: kernel add(handle, handle, handle, 7) on opencl:0 with grid [1, 1, 1] and block [7, 1, 1]: ";
   const auto attempt = [&](const DeviceCode& code) {
     const auto registered = register_device_code(code);
-    launch(kAddKey, {1, 1, 1}, {7, 1, 1}, 0, {a, a, a, 7});
+    launch(kOpencl, kAddKey, {{1, 1, 1}, {7, 1, 1}, 0}, {a, a, a, 7});
   };
   DeviceCode code = code_of(kText);
   code.kernels[0].params.push_back(kInt32);
@@ -291,9 +258,9 @@ TEST_F(Opencl, ThreadsLaunchAtTheSameTime) {
   for (size_t n = 0; n < results.size(); ++n)
     threads.emplace_back([&, n] {
       results[n] = Tensor::zeros(Shape{7}, kFloat32, kOpencl);
-      const Tensor one = on_device(std::vector<float>(7, static_cast<float>(n)), Shape{7}, kFloat32);
+      const Tensor one = on_device(kOpencl, std::vector<float>(7, static_cast<float>(n)), Shape{7}, kFloat32);
       for (int times = 0; times < 50; ++times)
-        launch(kAddKey, {1, 1, 1}, {7, 1, 1}, 0, {results[n], one, results[n], 7});
+        launch(kOpencl, kAddKey, {{1, 1, 1}, {7, 1, 1}, 0}, {results[n], one, results[n], 7});
     });
   for (std::thread& thread : threads) thread.join();
   for (size_t n = 0; n < results.size(); ++n)
@@ -304,12 +271,13 @@ TEST_F(Opencl, StreamsWaitForEachOther) {
   const auto registered = register_device_code(code_of(kText));
   const Accelerator& device = accelerator(kOpencl, "test");
   void* stream = device.create_stream(0);
-  const Tensor a = on_device(counting(7), Shape{7}, kFloat32), b = Tensor::zeros(Shape{7}, kFloat32, kOpencl);
-  launch(kAddKey, {1, 1, 1}, {7, 1, 1}, 0, {a, a, b, 7});
+  const Tensor a = on_device(kOpencl, counting(7), Shape{7}, kFloat32),
+               b = Tensor::zeros(Shape{7}, kFloat32, kOpencl);
+  launch(kOpencl, kAddKey, {{1, 1, 1}, {7, 1, 1}, 0}, {a, a, b, 7});
   device.wait_for_stream(0, stream, nullptr);
   device.set_stream(0, stream);
   EXPECT_EQ(device.current_stream(0), stream);
-  launch(kAddKey, {1, 1, 1}, {7, 1, 1}, 0, {b, b, b, 7});
+  launch(kOpencl, kAddKey, {{1, 1, 1}, {7, 1, 1}, 0}, {b, b, b, 7});
   device.synchronize(0, stream);
   device.set_stream(0, nullptr);
   std::vector<float> expected = counting(7);
@@ -323,7 +291,7 @@ TEST_F(Opencl, EventsMeasureTime) {
   const Accelerator& device = accelerator(kOpencl, "test");
   const Tensor a = Tensor::zeros(Shape{1 << 20}, kFloat32, kOpencl);
   const auto begin = device.record_event(0);
-  launch(kAddKey, {1 << 14, 1, 1}, {64, 1, 1}, 0, {a, a, a, 1 << 20});
+  launch(kOpencl, kAddKey, {{1 << 14, 1, 1}, {64, 1, 1}, 0}, {a, a, a, 1 << 20});
   const auto end = device.record_event(0);
   const double seconds = device.seconds_between(0, begin.get(), end.get());
   EXPECT_GT(seconds, 1e-6);

@@ -33,6 +33,9 @@ struct DeviceProperties {
   int64_t max_shared_memory_per_block = 0;          // bytes that every kernel may have
   int64_t max_dynamic_shared_memory_per_block = 0;  // bytes that a launch may ask for
   int64_t max_registers_per_block = 0;
+  int64_t max_threads_per_multi_processor = 0;
+  int64_t max_shared_memory_per_multi_processor = 0;  // bytes
+  int64_t max_registers_per_multi_processor = 0;
   int64_t max_clock_rate = 0;       // kHz
   int64_t total_global_memory = 0;  // bytes
   int64_t l2_cache_size_bytes = 0;
@@ -94,9 +97,9 @@ struct Accelerator {
 
   /// The code of `image`; compiles it where it is source text, with what the compiler says in the error.
   std::shared_ptr<void> (*load)(int32_t id, const DeviceImage& image);
-  /// A kernel of a loaded image, with `num_arguments` arguments; it keeps the image loaded.
+  /// A kernel of a loaded image, with `params` as it is described; it keeps the image loaded.
   std::shared_ptr<void> (*find_kernel)(int32_t id, const std::shared_ptr<void>& program,
-                                       const std::string& symbol, size_t num_arguments);
+                                       const std::string& symbol, std::span<const DataType> params);
   void (*launch)(int32_t id, void* kernel, const KernelLaunch& launch);
 
   /// A stream of its own; null is the stream that a device begins with.

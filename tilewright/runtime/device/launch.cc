@@ -122,7 +122,7 @@ std::shared_ptr<void> Launcher::find(const Accelerator& accelerator, Device devi
     const auto image = choose_image(provider.code->code, kernel, device, properties);
     if (!image) continue;
     const std::shared_ptr<void> program = provider.code->load(accelerator, device, *image);
-    Found found{device, accelerator.find_kernel(device.id, program, kernel.symbol, kernel.params.size())};
+    Found found{device, accelerator.find_kernel(device.id, program, kernel.symbol, kernel.params)};
     std::lock_guard lock(mutex_);
     found_.push_back(found);
     return found.kernel;

@@ -35,7 +35,7 @@ AddressRanges::Place memory_of(const OpenDevice& device, const void* address);
 
 std::shared_ptr<void> load(int32_t id, const DeviceImage& image);
 std::shared_ptr<void> find_kernel(int32_t id, const std::shared_ptr<void>& program, const std::string& symbol,
-                                  size_t num_arguments);
+                                  std::span<const DataType> params);
 void launch(int32_t id, void* kernel, const KernelLaunch& launch);
 
 }  // namespace tilewright::runtime::opencl

@@ -93,7 +93,7 @@ std::shared_ptr<void> load(int32_t id, const DeviceImage& image) {
 }
 
 std::shared_ptr<void> find_kernel(int32_t id, const std::shared_ptr<void>& program, const std::string& symbol,
-                                  size_t num_arguments) {
+                                  std::span<const DataType> params) {
   OpenDevice& device = open_device(id);
   auto loaded = std::make_shared<LoadedKernel>();
   loaded->program = program;
@@ -101,8 +101,8 @@ std::shared_ptr<void> find_kernel(int32_t id, const std::shared_ptr<void>& progr
   loaded->kernel = api().clCreateKernel(static_cast<Program>(program.get()), symbol.c_str(), &code);
   check(device, code, "clCreateKernel");
   api().clGetKernelInfo(loaded->kernel, kKernelNumArgs, sizeof(UInt), &loaded->num_arguments, nullptr);
-  if (loaded->num_arguments != num_arguments && loaded->num_arguments != num_arguments + 1)
-    throw UserError("its text has {} parameters, its description {}", loaded->num_arguments, num_arguments);
+  if (loaded->num_arguments != params.size() && loaded->num_arguments != params.size() + 1)
+    throw UserError("its text has {} parameters, its description {}", loaded->num_arguments, params.size());
   return loaded;
 }
 
