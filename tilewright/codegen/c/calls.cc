@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cstddef>
 
 #include "tilewright/codegen/c/printer.h"
@@ -16,37 +15,6 @@
 
 namespace tilewright::codegen {
 namespace {
-
-// math.h functions by operator; the float32 form has the suffix `f`
-struct MathRow {
-  std::string_view op, function;
-};
-constexpr MathRow kMath[] = {
-    {"exp", "exp"},           {"exp2", "exp2"},
-    {"log", "log"},           {"log2", "log2"},
-    {"log10", "log10"},       {"log1p", "log1p"},
-    {"sqrt", "sqrt"},         {"sin", "sin"},
-    {"cos", "cos"},           {"tan", "tan"},
-    {"asin", "asin"},         {"acos", "acos"},
-    {"atan", "atan"},         {"sinh", "sinh"},
-    {"cosh", "cosh"},         {"tanh", "tanh"},
-    {"asinh", "asinh"},       {"acosh", "acosh"},
-    {"atanh", "atanh"},       {"erf", "erf"},
-    {"floor", "floor"},       {"ceil", "ceil"},
-    {"trunc", "trunc"},       {"round", "rint"},
-    {"nearbyint", "rint"},    {"fabs", "fabs"},
-    {"pow", "pow"},           {"atan2", "atan2"},
-    {"fmod", "fmod"},         {"hypot", "hypot"},
-    {"fma", "fma"},           {"abs", "fabs"},
-    {"copysign", "copysign"}, {"nextafter", "nextafter"},
-};
-
-const MathRow* find_math(std::string_view op) {
-  for (const MathRow& row : kMath) {
-    if (row.op == op) return &row;
-  }
-  return nullptr;
-}
 
 std::string literal_of(const CallNode* node, size_t position, const char* what) {
   const auto* literal = position < node->args.size() ? node->args[position].as<StringImmNode>() : nullptr;
@@ -78,10 +46,8 @@ Code CPrinter::call(const CallNode* node, std::string_view name) {
     return {fmt::format("{}({})", function, arguments(node, 0))};
   if (is_one_of(name, {"rsqrt", "sigmoid", "exp10"})) return arithmetic_call(name, node->dtype, node->args);
   if (name == "pow" && node->dtype.is_integral()) return arithmetic_call(name, node->dtype, node->args);
-  if (find_math(name) && (node->dtype.is_float() || name != "abs")) return math(node, name);
-  if (is_one_of(name, {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right",
-                       "abs", "clz", "popcount"}))
-    return whole_numbers(node, name);
+  if (!math_function(name).empty() && (node->dtype.is_float() || name != "abs")) return math(node, name);
+  if (is_of_whole_numbers(name)) return whole_numbers(node, name);
   if (name == "peek") return peek(node);
   if (name == "reinterpret") return reinterpret(node);
   if (name == "call_extern" || name == "call_pure_extern") return call_extern(node);
@@ -98,23 +64,7 @@ Code CPrinter::math(const CallNode* node, std::string_view name) {
         .help("cast to float32 first");
   const char* suffix = node->dtype.bits == 32 ? "f" : "";
   type_name(node->dtype);  // raises for types that C does not have
-  return {fmt::format("{}{}({})", find_math(name)->function, suffix, arguments(node, 0))};
-}
-
-Code CPrinter::whole_numbers(const CallNode* node, std::string_view name) {
-  const DataType dtype = node->args[0]->dtype;
-  if (name == "abs" && !dtype.is_int()) return expr(node->args[0]);
-  if (is_one_of(name, {"abs", "clz", "popcount", "shift_left", "shift_right"})) {
-    if (dtype.is_float()) throw UserError(node, "{} takes integers, but is given {}", name, dtype.str());
-    return arithmetic_call(name, dtype, node->args);
-  }
-  if (name == "bitwise_not") {
-    if (dtype.is_bool()) return {"!" + text(node->args[0], Level::kPrefix), Level::kPrefix};
-    return {fmt::format("({})~{}", c_type(dtype), text(node->args[0], Level::kPrefix)), Level::kPrefix};
-  }
-  const char* symbol = name == "bitwise_and" ? "&" : name == "bitwise_or" ? "|" : "^";
-  std::string left = operand(node->args[0], node->args[1], Level::kPrefix);
-  return {left + " " + symbol + " " + operand(node->args[1], node->args[0], Level::kPrefix), Level::kBits};
+  return {fmt::format("{}{}({})", math_function(name), suffix, arguments(node, 0))};
 }
 
 Code CPrinter::memory(const CallNode* node, std::string_view name) {
@@ -211,9 +161,7 @@ Code CPrinter::call_extern(const CallNode* node) {
   for (size_t n = 1; n < node->args.size(); ++n)
     types.push_back(node->args[n].as<StringImmNode>() ? "const char*" : type_name(node->args[n]->dtype));
   const std::string result = node->dtype.is_void() ? "void" : type_name(node->dtype);
-  const bool is_math = std::any_of(std::begin(kMath), std::end(kMath), [&](const MathRow& row) {
-    return function == row.function || function == std::string(row.function) + "f";
-  });
+  const bool is_math = is_math_function(function);
   const std::string declared = fmt::format(
       "{} {}({});\n", result, function, types.empty() ? "void" : fmt::format("{}", fmt::join(types, ", ")));
   const bool is_known = is_math || unit_.is_imported(function);

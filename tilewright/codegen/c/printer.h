@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "tilewright/codegen/source/helpers.h"
 #include "tilewright/codegen/source/printer.h"
 #include "tilewright/ir/module.h"
 
@@ -36,6 +37,8 @@ struct CUnit {
 
 /// "int32_t"; for small floats, the type of their bits.  Raises Unsupported for types that C99 does not have.
 std::string c_type(DataType dtype);
+inline constexpr Spelling kSpelling = {"static inline", c_type, true, "memcpy(&{0}, &{1}, sizeof {0})",
+                                       "memcpy(&{0}, &{1}, sizeof {0})"};
 
 class CPrinter final : public SourcePrinter {
  public:
@@ -60,7 +63,6 @@ class CPrinter final : public SourcePrinter {
 
   // ---- calls (calls.cc)
   Code math(const CallNode* node, std::string_view name);
-  Code whole_numbers(const CallNode* node, std::string_view name);
   Code memory(const CallNode* node, std::string_view name);
   Code peek(const CallNode* node);
   Code reinterpret(const CallNode* node);

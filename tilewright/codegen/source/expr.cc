@@ -77,13 +77,13 @@ Code SourcePrinter::int_literal(int64_t value, DataType dtype) const {
   if (dtype.is_bool()) return {value ? "true" : "false"};
   if (dtype.is_uint())
     return {fmt::format("{}{}", static_cast<uint64_t>(value),
-                        dtype.bits == 64   ? "ULL"
+                        dtype.bits == 64   ? std::string("U") + long_suffix()
                         : dtype.bits == 32 ? "U"
                                            : "")};
   // the literal of the smallest integer would be the negation of a literal that does not fit
-  if (value == INT64_MIN) return {"(-9223372036854775807LL - 1)"};
+  if (value == INT64_MIN) return {fmt::format("(-9223372036854775807{} - 1)", long_suffix())};
   if (value == INT32_MIN && dtype.bits == 32) return {"(-2147483647 - 1)"};
-  return {fmt::format("{}{}", value, dtype.bits == 64 ? "LL" : ""),
+  return {fmt::format("{}{}", value, dtype.bits == 64 ? long_suffix() : ""),
           value < 0 ? Level::kPrefix : Level::kPrimary};
 }
 
@@ -161,7 +161,7 @@ Code SourcePrinter::comparison(const BinaryOpNode* node) {
     const bool holds = kind == Kind::kEQ || kind == Kind::kLE || kind == Kind::kGE;
     if (!dtype.is_float()) return {holds ? "true" : "false"};
     if (!holds && kind != Kind::kNE) return {"false"};
-    const std::string test = "isnan(" + text(node->a) + ")";
+    const std::string test = nan_test(node->a);
     return holds ? Code{"!" + test, Level::kPrefix} : Code{test + " != 0", Level::kEquality};
   }
   // compilers warn about x < 0 if it is never true
@@ -196,6 +196,8 @@ Code SourcePrinter::logic(const BinaryOpNode* node) {
   return {name};
 }
 
+std::string SourcePrinter::nan_test(const PrimExpr& e) { return "isnan(" + text(e) + ")"; }
+
 Code SourcePrinter::cast(const CastNode* node) {
   const DataType from = node->value->dtype, to = node->dtype;
   if (from == to) return expr(node->value);
@@ -224,8 +226,8 @@ std::string SourcePrinter::element(const Buffer& buffer, const std::vector<PrimE
   const VarNode* data = buffer->data.get();
   std::string base = names_.of(data);
   if (pointee(data) != buffer->dtype)
-    base =
-        fmt::format("(({}{}*){})", is_written(data) ? "" : "const ", memory_type_name(buffer->dtype), base);
+    base = fmt::format("(({}{}{}*){})", address_space(data), is_written(data) ? "" : "const ",
+                       memory_type_name(buffer->dtype), base);
   return base + "[" + index_text(indices[0]) + "]";
 }
 

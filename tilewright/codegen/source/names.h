@@ -26,6 +26,8 @@ class Names {
   const std::string& declare(const tir::VarNode* var);
   /// Declares a name for something other than a variable of the program.
   std::string declare(std::string_view hint);
+  /// Gives `var` a text that is no name of its own, such as a component of a vector: "a.x".
+  void set(const tir::VarNode* var, std::string text) { names_[var] = std::move(text); }
   /// Removes the last name that the innermost block declared.
   void take_back();
   /// The name of a declared variable; raises UserError if nothing declared it.

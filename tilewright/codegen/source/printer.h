@@ -62,6 +62,14 @@ class SourcePrinter {
   virtual void thread_loop(const ForNode* node) = 0;
   /// A line before a loop that says how compilers treat it; empty for none.
   virtual std::string loop_hint(const ForNode*) { return ""; }
+  /// The end of a literal of int64, in which an `int` of the language has 32 bits.
+  virtual const char* long_suffix() const { return "LL"; }
+  /// A test for NaN that is true or not 0.
+  virtual std::string nan_test(const PrimExpr& expr);
+  /// The address space of what `var` points to, with a blank after it: "__global ".
+  virtual std::string address_space(const VarNode*) const { return ""; }
+  /// A store of several lanes, or of those for which a condition holds.
+  virtual void store_lanes(const BufferStoreNode* node);
   /// Reports an error and leaves the function.
   virtual void fail(std::string_view kind, std::string_view message) = 0;
 
@@ -76,6 +84,8 @@ class SourcePrinter {
   static std::string within(const Code& code, Level at_least);
   /// `value` cast from one type of the language to another.
   Code cast_of(const Code& value, DataType from, DataType to) const;
+  /// A call of an operator on bits, "bitwise_and" and others (is_of_whole_numbers).
+  Code whole_numbers(const CallNode* node, std::string_view name);
   /// `a ? b : c`; only the selected value may be evaluated.
   Code choice(const PrimExpr& condition, const PrimExpr& a, const PrimExpr& b);
   /// "A[i]"
@@ -110,6 +120,8 @@ class SourcePrinter {
   int depth_ = 0;
   std::vector<std::string> cleanups_;  // innermost last
   std::vector<const ForNode*> nest_;   // the loops around a statement, innermost last
+  arith::Analyzer analyzer_;
+  std::unordered_set<const VarNode*> data_vars_;  // variables with values from memory or functions
 
  private:
   Code int_literal(int64_t value, DataType dtype) const;
@@ -141,10 +153,9 @@ class SourcePrinter {
 
   std::vector<size_t> loops_;  // number of cleanups at the beginning of each enclosing loop
   bool in_index_ = false;
-  arith::Analyzer analyzer_;
   std::unordered_map<const VarNode*, int> uses_;
   std::unordered_map<const VarNode*, DataType> pointees_;
-  std::unordered_set<const VarNode*> written_, data_vars_;
+  std::unordered_set<const VarNode*> written_;
 };
 
 /// `text` as a string literal of C.

@@ -84,11 +84,13 @@ void SourcePrinter::stmt(const Stmt& s) {
       [&](const BlockRealizeNode* node) { refuse(node); });
 }
 
+void SourcePrinter::store_lanes(const BufferStoreNode* node) {
+  vector(node->value->dtype.is_scalar() ? node->predicate : node->value);
+  throw InternalError("a store of vectors was not lowered before code generation");
+}
+
 void SourcePrinter::store(const BufferStoreNode* node) {
-  if (node->predicate || !node->value->dtype.is_scalar()) {
-    vector(node->value->dtype.is_scalar() ? node->predicate : node->value);
-    throw InternalError("a store of vectors was not lowered before code generation");
-  }
+  if (node->predicate || !node->value->dtype.is_scalar()) return store_lanes(node);
   const std::string place = element(node->buffer, node->indices);
   // A[i] = A[i] + x is A[i] += x
   const auto* sum = node->value.as<AddNode>();
@@ -116,10 +118,12 @@ void SourcePrinter::loop(const ForNode* node) {
   // the name is declared in the loop's own block, so that the next loop may use the same one
   names_.enter();
   const std::string name = names_.declare(node->loop_var.get());
-  if (std::string hint = loop_hint(node); !hint.empty()) line(std::move(hint));
+  std::string hint = loop_hint(node);
+  const char* comment = hint.starts_with("#pragma") ? "" : loop_comment(node->for_kind);
+  if (!hint.empty()) line(std::move(hint));
   nest_.push_back(node);
   open(fmt::format("for ({} {} = {}; {} < {}; ++{}) {{{}", type_name(node->loop_var->dtype), name, begin,
-                   name, end, name, loop_comment(node->for_kind)));
+                   name, end, name, comment));
   loops_.push_back(cleanups_.size());
   stmt(node->body);
   loops_.pop_back();

@@ -1,0 +1,151 @@
+// CUDA C, for nvcc and NVRTC.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tilewright/codegen/device/printer.h"
+#include "tilewright/support/error.h"
+#include "tilewright/support/small_float.h"
+
+namespace tilewright::codegen {
+namespace {
+
+constexpr std::string_view kName = "CUDA C";
+
+std::string cuda_type(DataType dtype) {
+  if (dtype.is_bool()) return "bool";
+  if (dtype.is_handle()) return "void*";
+  if (dtype == kFloat32) return "float";
+  if (dtype == DataType::float_(64)) return "double";
+  if (dtype == DataType::float_(16)) return "half";
+  const int bits = is_small_float(dtype) ? register_bits(dtype) : dtype.is_integral() ? dtype.bits : 0;
+  const bool is_unsigned = !dtype.is_int();
+  switch (bits) {
+    case 8: return is_unsigned ? "unsigned char" : "signed char";
+    case 16: return is_unsigned ? "unsigned short" : "short";
+    case 32: return is_unsigned ? "unsigned" : "int";
+    case 64: return is_unsigned ? "unsigned long long" : "long long";
+    default:
+      throw Unsupported("{} has no values of dtype {}", kName, dtype.str())
+          .help("integers of 8 to 64 bits, bool and floats can be used");
+  }
+}
+
+constexpr Spelling kCuda = {"static __device__ __forceinline__", cuda_type, true,
+                            "{0} = __float_as_uint({1})", "{0} = __uint_as_float({1})"};
+
+// "float" of float4; empty if CUDA has no such type
+std::string native_vector(DataType dtype) {
+  if (dtype.lanes != 2 && dtype.lanes != 4) return "";
+  const DataType element = dtype.element();
+  if (element == DataType::float_(16)) return dtype.lanes == 2 ? "half" : "";
+  if (element == kFloat32) return "float";
+  if (element == DataType::float_(64)) return dtype.lanes == 2 ? "double" : "";
+  if (!element.is_integral() && !element.is_bool() && !is_small_float(element)) return "";
+  const bool is_unsigned = !element.is_int();
+  switch (element.is_integral() || element.is_bool() ? element.bits : register_bits(element)) {
+    case 8: return is_unsigned ? "uchar" : "char";
+    case 16: return is_unsigned ? "ushort" : "short";
+    case 32: return is_unsigned ? "uint" : "int";
+    default: return dtype.lanes != 2 ? "" : is_unsigned ? "ulonglong" : "longlong";
+  }
+}
+
+class CudaPrinter final : public DevicePrinter {
+ public:
+  CudaPrinter(DeviceUnit& unit, const DeviceKernel& kernel)
+      : DevicePrinter(
+            unit, kernel, kCuda, kName,
+            {"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "NAN",    "INFINITY", "isnan",
+             "isinf",     "isfinite", "min",      "max",     "abs",      "float2", "float4",   "double2",
+             "int2",      "int4",     "uint2",    "uint4",   "half2",    "dim3",   "main",     "NULL"}) {}
+
+ private:
+  std::string head(const std::vector<std::string>& params) const override {
+    return fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", shape().num_threads(),
+                       kernel().name, fmt::join(params, ", "));
+  }
+  std::string param(const VarNode* var, const std::string& name, size_t) override {
+    const bool is_exclusive = func_->attrs.get_bool("tir.noalias", false);
+    if (var->dtype.is_handle()) return declaration(var, name, is_exclusive ? "__restrict__ " : "");
+    return memory_type_name(var->dtype) + " " + name;
+  }
+  std::string shared_array(std::string_view type, const std::string& name, int64_t count,
+                           bool is_aligned) const override {
+    return fmt::format("__shared__ {}{} {}[{}];", is_aligned ? "__align__(16) " : "", type, name, count);
+  }
+  // one array for all kernels of a unit, which must agree about its type
+  std::string dynamic_array(std::string_view type, const std::string& name, int64_t count) const override {
+    return fmt::format(
+        "extern __shared__ __align__(16) unsigned char tw_dynamic_shared[];  // {2} elements\n"
+        "{0}* {1} = ({0}*)tw_dynamic_shared;",
+        type, name, count);
+  }
+  std::string block_barrier(bool) const override { return "__syncthreads();"; }
+  std::string warp_barrier(const CallNode*) const override { return "__syncwarp();"; }
+  std::string shuffle(const CallNode* node, std::string_view which) override {
+    const std::string mask = text(node->args[0]), value = text(node->args[1]), lane = text(node->args[2]);
+    return fmt::format("__shfl{}_sync({}, {}, {}, {})", which, mask, value, lane, text(node->args[3]));
+  }
+  std::string active_mask() const override { return "__activemask()"; }
+  std::string bit_cast(const std::string& value, DataType from, DataType to) override {
+    const auto is_single = [](DataType dtype) { return dtype == kFloat32; };
+    const auto is_double = [](DataType dtype) { return dtype == DataType::float_(64); };
+    const auto is_half = [](DataType dtype) { return dtype == DataType::float_(16); };
+    const std::string result = fmt::format("({})", cuda_type(to));
+    if (is_single(from)) return fmt::format("{}__float_as_uint({})", result, value);
+    if (is_double(from)) return fmt::format("{}__double_as_longlong({})", result, value);
+    if (is_half(from)) return fmt::format("{}__half_as_ushort({})", result, value);
+    if (is_single(to)) return fmt::format("__uint_as_float({})", value);
+    if (is_double(to)) return fmt::format("__longlong_as_double({})", value);
+    if (is_half(to)) return fmt::format("__ushort_as_half({})", value);
+    return fmt::format("({}({}))", result, value);
+  }
+
+  // ---- vectors
+  std::string vector_name(DataType dtype) const override {
+    if (const std::string native = native_vector(dtype); !native.empty())
+      return native + std::to_string(dtype.lanes);
+    const int64_t bytes = dtype.element().num_bytes() * dtype.lanes;
+    const bool is_power = dtype.lanes == 4 || dtype.lanes == 8 || dtype.lanes == 16;
+    return is_power && bytes <= 16 ? fmt::format("tw_{}x{}", dtype.element().str(), dtype.lanes) : "";
+  }
+  std::string type_name(DataType dtype) const override {
+    const std::string name = DevicePrinter::type_name(dtype);
+    if (name.starts_with("tw_"))
+      structs().helper(name, fmt::format("struct __align__({}) {} {{\n  {} lane[{}];\n}};\n",
+                                         dtype.element().num_bytes() * dtype.lanes, name,
+                                         memory_type_name(dtype.element()), dtype.lanes));
+    return name;
+  }
+  std::string lane_text(const std::string& name, DataType dtype, int lane) const override {
+    if (native_vector(dtype).empty()) return fmt::format("{}.lane[{}]", name, lane);
+    return fmt::format("{}.{}", name, "xyzw"[lane]);
+  }
+  std::string make_vector(DataType dtype, const std::vector<std::string>& lanes) const override {
+    const std::string name = type_name(dtype);
+    const bool is_ours = native_vector(dtype).empty();
+    if (!is_ours) return fmt::format("make_{}({})", name, fmt::join(lanes, ", "));
+    return fmt::format("{}{{{{{}}}}}", name, fmt::join(lanes, ", "));
+  }
+  std::string load_vector(const VarNode* data, const std::string& place, DataType dtype) const override {
+    return fmt::format("*({}{}*)&{}", is_written(data) ? "" : "const ", type_name(dtype), place);
+  }
+  std::string store_vector(const VarNode*, const std::string& place, DataType dtype,
+                           const std::string& value) const override {
+    return fmt::format("*({}*)&{} = {};", type_name(dtype), place, value);
+  }
+  // a definition is added to the unit, not to the printer
+  CudaPrinter& structs() const { return const_cast<CudaPrinter&>(*this); }
+};
+
+}  // namespace
+
+std::unique_ptr<DevicePrinter> cuda_printer(DeviceUnit& unit, const DeviceKernel& kernel) {
+  return std::make_unique<CudaPrinter>(unit, kernel);
+}
+
+std::string cuda_prologue(std::string_view text) {
+  return has_word(text, "half") || has_word(text, "half2") ? "#include <cuda_fp16.h>\n\n" : "";
+}
+
+}  // namespace tilewright::codegen
