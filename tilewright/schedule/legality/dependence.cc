@@ -110,35 +110,30 @@ PrimExpr flat_index(const Access& access, arith::Analyzer& analyzer) {
   return analyzer.simplify(index);
 }
 
-// True if the indices of dimensions first + 1 to `last` are digits of `number`, the extents of the buffer being their
-// places, and index number // `top`, of dimension `first`, is what is left of it.
-bool are_digits(const Access& access, size_t first, size_t last, const PrimExpr& number, const PrimExpr& top,
-                arith::Analyzer& analyzer) {
-  PrimExpr place;
-  for (size_t n = last; n > first; --n) {
-    const PrimExpr &index = access.region[n]->min, &count = access.buffer->shape[n];
-    const PrimExpr before = place ? floordiv(number, place) : number;
-    if (!is_one(access.region[n]->extent) || !analyzer.can_prove_equal(index, floormod(before, count)))
-      return false;
-    place = place ? count * place : count;
-  }
-  return analyzer.can_prove_equal(top, place);
-}
-
 // The number that follows from the indices of dimensions `first` to `last`, whatever m and n are: f of
 // [f // (m * n), f // n % m, f % n], as of one loop that was made of several, or f // 4 of [f // (m * 4), f // 4 % m].
-// Null if there is none.
+// The places of digits are the extents of the buffer.  Null if there is none.
 PrimExpr number_of_digits(const Access& access, size_t first, size_t last, arith::Analyzer& analyzer) {
   const auto* top = access.region[first]->min.as<FloorDivNode>();
   if (!top || is<IntImmNode>(top->b) || !is_one(access.region[first]->extent)) return nullptr;
-  if (are_digits(access, first, last, top->a, top->b, analyzer)) return top->a;
-  const auto* digit = access.region[last]->min.as<FloorModNode>();
-  const auto* rest = digit ? digit->a.as<FloorDivNode>() : nullptr;
-  if (!rest || !analyzer.can_prove_equal(rest->a, top->a)) return nullptr;
-  // f // (m * 4) is f // 4 // m
-  const PrimExpr above = analyzer.simplify(floordiv(top->b, rest->b));
-  const bool is_whole = analyzer.can_prove_equal(above * rest->b, top->b);
-  return is_whole && are_digits(access, first, last, digit->a, above, analyzer) ? digit->a : PrimExpr();
+  PrimExpr places = access.buffer->shape[last];
+  for (size_t n = last - 1; n > first; --n) places = access.buffer->shape[n] * places;
+  const PrimExpr below = analyzer.simplify(floordiv(top->b, places));  // 4: digits that other indices have
+  if (!is<IntImmNode>(below) || !analyzer.can_prove_equal(places * below, top->b)) return nullptr;
+  const PrimExpr number = analyzer.simplify(floordiv(top->a, below));
+  PrimExpr place = make_const_int(number->dtype, 1);
+  for (size_t n = last; n > first; --n) {
+    const PrimExpr &index = access.region[n]->min, &count = access.buffer->shape[n];
+    if (!is_one(access.region[n]->extent)) return nullptr;
+    // f // 4 % m and f % (m * 4) // 4 are one digit
+    const bool is_digit =
+        analyzer.can_prove_equal(index, floormod(is_one(place) ? number : floordiv(number, place), count)) ||
+        analyzer.can_prove_equal(
+            index, floordiv(floormod(top->a, count * place * below), analyzer.simplify(place * below)));
+    if (!is_digit) return nullptr;
+    place = analyzer.simplify(count * place);
+  }
+  return number;
 }
 
 // The indices with the number of neighbouring digits in their place; empty if there are none.
@@ -362,6 +357,21 @@ bool contains(const std::vector<NodeId>& nodes, NodeId id) {
 
 bool has_one_iteration(const State& state, NodeId loop) { return is_one(state.node(loop).loop()->extent); }
 
+// True if the predicates of all blocks inside keep all iterations but the first from doing anything.
+bool runs_first_iteration_alone(const State& state, NodeId id) {
+  const ForNode* loop = state.node(id).loop();
+  const Var later = make_var("later", loop->loop_var->dtype);
+  return std::ranges::all_of(state.blocks_below(id), [&](NodeId block) {
+    arith::Analyzer analyzer;
+    bind_loops_above(state, block, analyzer);
+    analyzer.bind(later, make_range(loop->min + 1, loop->extent - 1));
+    return std::ranges::any_of(
+        arith::conjuncts(state.node(block).realize()->predicate), [&](const PrimExpr& each) {
+          return analyzer.can_prove(logical_not(substitute(each, {{loop->loop_var.get(), later}})));
+        });
+  });
+}
+
 std::string region_text(const State& state, const Access& access) {
   const BlockNode* block = state.node(access.block).block();
   for (const BufferRegion& region : access.is_write ? block->writes : block->reads) {
@@ -398,13 +408,41 @@ bool starts_with_init(const State& state, NodeId block, std::vector<NodeId> loop
   for (const PrimExpr& term : terms) {
     if (!analyzer.can_prove(term >= substitute(term, first))) return false;
   }
-  return bool(
-      arith::detect_iter_map(terms, ranges, realize->predicate, arith::IterMapLevel::kInjective, analyzer));
+  const auto are_apart = [&](const std::vector<PrimExpr>& numbers) {
+    return bool(arith::detect_iter_map(numbers, ranges, realize->predicate, arith::IterMapLevel::kInjective,
+                                       analyzer));
+  };
+  if (are_apart(terms)) return true;
+  // f // 9, f % 9: several axes of one fused loop
+  PrimExpr number;
+  for (size_t n = 0; n < realize->iter_values.size(); ++n) {
+    const IterVar& axis = realize->block->iter_vars[n];
+    if (axis->iter_type != IterType::kReduce) continue;
+    number = number ? number * cast(number->dtype, axis->dom->extent) + realize->iter_values[n]
+                    : realize->iter_values[n];
+  }
+  return number && are_apart({analyzer.simplify(number)});
 }
 
 bool adds_in_any_groups(const State& state, NodeId block, NodeId loop) {
   if (is_commutative_update(state.node(block).block())) return true;
   return analysis::update_of(state.node(block).block()) && is_outermost_of_sum(state, block, loop);
+}
+
+// `loop` and those around it from the outermost on that has terms of the sum of `block`: with loop f // 9, f % 9 of a
+// fused loop f in two parts, the least term is that of the first iterations of both.
+std::vector<NodeId> loops_of_sum(const State& state, NodeId block, NodeId loop) {
+  const BlockRealizeNode* realize = state.node(block).realize();
+  std::vector<NodeId> found;
+  for (NodeId outer : state.loops_above(loop)) {
+    bool is_of_term = false;
+    for (size_t n = 0; n < realize->iter_values.size(); ++n)
+      is_of_term |= realize->block->iter_vars[n]->iter_type == IterType::kReduce &&
+                    uses(realize->iter_values[n], state.node(outer).loop()->loop_var.get());
+    if (is_of_term || !found.empty()) found.push_back(outer);
+  }
+  found.push_back(loop);
+  return found;
 }
 
 // True if `loop` has the terms of one sum of the block of `access`, whose groups may be added together, and nothing
@@ -419,7 +457,9 @@ bool shares_sum(const State& state, const Access& access, NodeId loop) {
     is_of_term = true;
   }
   return is_of_term && state.node(access.block).children.empty() &&
-         adds_in_any_groups(state, access.block, loop) && starts_with_init(state, access.block, {loop});
+         adds_in_any_groups(state, access.block, loop) &&
+         (starts_with_init(state, access.block, {loop}) ||
+          starts_with_init(state, access.block, loops_of_sum(state, access.block, loop)));
 }
 
 bool is_same_region(const Access& a, const Access& b) {
@@ -536,7 +576,7 @@ std::optional<Conflict> parallel_conflict(const State& state, NodeId loop, std::
     if (!may_share_sums || !conflict->first.is_write || !shares_sum(state, conflict->first, loop))
       return conflict;
   }
-  if (has_one_iteration(state, loop)) return std::nullopt;
+  if (has_one_iteration(state, loop) || runs_first_iteration_alone(state, loop)) return std::nullopt;
   std::optional<Conflict> found;
   std::unordered_map<const VarNode*, bool> privates;
   std::vector<NodeId> chain = state.loops_above(loop);

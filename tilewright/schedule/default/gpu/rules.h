@@ -18,6 +18,15 @@ enum class Sharing {
 std::optional<Reason> share_elements(Schedule& sch, BlockRef block, const GpuFeatures& features,
                                      Sharing sharing);
 
+/// Programs in which every block works on rows (leading axes) and some reduce what is contiguous: threads reduce a row
+/// together, and all blocks of a row are one kernel.
+///
+/// shapes  blocks that follow each other, in order
+std::optional<Reason> reduce_rows_by_threads(Schedule& sch, const std::vector<BlockShape>& shapes,
+                                             const GpuFeatures& features);
+/// A block that chooses one of many terms together with its place, as argmax does: each thread chooses of some.
+std::optional<Reason> choose_by_threads(Schedule& sch, BlockRef ref, const GpuFeatures& features);
+
 /// The whole nest of a block in one thread: what always works.
 std::optional<Reason> run_in_one_thread(Schedule& sch, BlockRef block);
 

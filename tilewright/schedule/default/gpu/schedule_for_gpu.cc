@@ -1,4 +1,6 @@
 // The rules for GPUs in the order in which they are tried.
+#include <algorithm>
+
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/gpu/rules.h"
@@ -7,6 +9,23 @@
 
 namespace tilewright::schedule {
 namespace {
+
+// True if `shape` adds up products of two factors, which depend on different spatial axes: each is read again for
+// many results.
+bool is_product(const BlockShape& shape) {
+  const auto* sum = shape.store->value.as<AddNode>();
+  if (!shape.is_reduction() || !sum || !is<MulNode>(sum->b)) return false;
+  const auto depends = [&](const BufferLoadNode* load, size_t axis) {
+    return along(shape, load, axis) != Along::kStays;
+  };
+  for (size_t axis = 0; axis < shape.block->iter_vars.size(); ++axis) {
+    if (shape.block->iter_vars[axis]->iter_type != IterType::kSpatial || shape.extent(axis) == 1) continue;
+    for (const BufferLoadNode* load : shape.loads) {
+      if (!depends(load, axis)) return true;
+    }
+  }
+  return false;
+}
 
 class GpuRules {
  public:
@@ -20,11 +39,16 @@ class GpuRules {
 
  private:
   bool attempt(std::string_view name, BlockRef block, const Rule& rule);
+  bool is_done(BlockRef block) const { return std::ranges::find(done_, block) != done_.end(); }
+  std::vector<std::vector<BlockShape>> runs() const;
+  bool reduces_rows(const std::vector<BlockShape>& shapes);
+  void reduce_rows();
   void share(BlockRef block);
 
   Schedule& sch_;
   const GpuFeatures& features_;
   std::vector<BlockRef> blocks_;  // of the function as it was
+  std::vector<BlockRef> done_;    // those of them that have their schedule
 };
 
 bool GpuRules::attempt(std::string_view name, BlockRef block, const Rule& rule) {
@@ -33,8 +57,45 @@ bool GpuRules::attempt(std::string_view name, BlockRef block, const Rule& rule) 
   return attempts.back().is_applied();
 }
 
+// Blocks of known forms that follow each other, products of matrices being apart.
+std::vector<std::vector<BlockShape>> GpuRules::runs() const {
+  std::vector<std::vector<BlockShape>> found(1);
+  for (BlockRef block : blocks_) {
+    if (!sch_.is_alive(block)) continue;
+    OrReason<BlockShape> shape = shape_of(sch_, block);
+    if (shape && !is_done(block) && !is_product(*shape))
+      found.back().push_back(std::move(*shape));
+    else if (!found.back().empty())
+      found.emplace_back();
+  }
+  if (found.back().empty()) found.pop_back();
+  return found;
+}
+
+bool GpuRules::reduces_rows(const std::vector<BlockShape>& shapes) {
+  const auto rule = [&](Schedule& copy) { return reduce_rows_by_threads(copy, shapes, features_); };
+  if (!attempt("rows", shapes.back().ref, rule)) return false;
+  for (const BlockShape& shape : shapes) done_.push_back(shape.ref);
+  return true;
+}
+
+// All blocks of a run in one kernel, or else each sum with what is made of it, or alone.
+void GpuRules::reduce_rows() {
+  for (const std::vector<BlockShape>& run : runs()) {
+    const auto is_sum = [](const BlockShape& shape) { return shape.is_reduction(); };
+    const auto first = std::ranges::find_if(run, is_sum);
+    if (first == run.end() || reduces_rows(run)) continue;
+    for (const BlockShape& shape : run) {
+      if (shape.is_reduction() && run.size() > 1) reduces_rows({shape});
+    }
+  }
+}
+
 // Blocks that no other rule takes.
 void GpuRules::share(BlockRef block) {
+  if (!shape_of(sch_, block) && sch_.get(block)->init &&
+      attempt("choose", block, [&](Schedule& copy) { return choose_by_threads(copy, block, features_); }))
+    return;
   for (const Sharing sharing : {Sharing::kAllLoops, Sharing::kSomeLoops}) {
     const auto rule = [&](Schedule& copy) { return share_elements(copy, block, features_, sharing); };
     if (attempt("threads", block, rule)) return;
@@ -47,10 +108,11 @@ void GpuRules::apply() {
   // what is padded is padded where threads read it
   inline_elements(
       sch_, blocks_, [](const BlockShape& shape, const BlockShape&) { return is_padding(shape); }, &attempts);
+  reduce_rows();
   for (BlockRef block : blocks_) {
     if (!sch_.is_alive(block)) continue;
     remove_plan(sch_, block);
-    share(block);
+    if (!is_done(block)) share(block);
   }
 }
 
