@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include <sstream>
 
 #include "kernel_testing.h"
 
@@ -38,35 +38,63 @@ TEST_P(KernelTest, OpenCLComputesWhatTheInterpreterComputes) {
   }
 }
 
-// Compiles CUDA C for an architecture; the messages of ptxas about registers and spills.
-std::string ptxas_report(const std::string& text, const char* arch) {
-  std::string pattern = (std::filesystem::temp_directory_path() / "tilewright-cuda-XXXXXX").string();
-  const std::filesystem::path folder = mkdtemp(pattern.data());
-  std::ofstream(folder / "f.cu") << text;
-  const std::string command = "cd " + folder.string() + " && nvcc -cubin -arch=" + arch +
-                              " -Xptxas -v,-warn-spills -Werror all-warnings -o f.cubin f.cu 2>&1";
-  std::string messages;
-  FILE* output = popen(command.c_str(), "r");
-  for (int c; (c = fgetc(output)) != EOF;) messages += static_cast<char>(c);
-  const int status = pclose(output);
-  std::filesystem::remove_all(folder);
-  return status == 0 ? messages : "nvcc failed\n" + messages + text;
-}
+INSTANTIATE_TEST_SUITE_P(Programs, KernelTest, testing::ValuesIn(kKernelPrograms),
+                         [](const auto& test) { return std::string(test.param.name); });
 
-TEST_P(KernelTest, NvccTakesItAndSpillsNothing) {
+TEST(Device, NvccTakesAllKernelsAndSpillsNothing) {
   if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "nvcc is not in PATH";
-  const std::string text = text_of(DeviceLanguage::kCuda, GetParam().text);
-  for (const char* arch : {"sm_75", "sm_90a"}) {
-    const std::string report = ptxas_report(text, arch);
-    EXPECT_THAT(report, testing::HasSubstr("0 bytes spill stores, 0 bytes spill loads")) << text;
-    // the reduction of large angles has an array
-    if (GetParam().name != kFunctions.name)
-      EXPECT_THAT(report, testing::HasSubstr("0 bytes stack frame")) << text;
+  const std::vector<ir::IRModule> lowered = all_kernels();
+  const TestFolder folder;
+  std::ofstream(folder / "f.cu") << emit_cuda(lowered);
+  for (const char* arch : {"sm_75", "sm_80", "sm_90a"}) {
+    const std::string report =
+        output_of(fmt::format("nvcc -cubin -arch={} -Xptxas -v -Werror all-warnings -o {} {}", arch,
+                              (folder / "f.cubin").string(), (folder / "f.cu").string()));
+    size_t count = 0;
+    for (size_t at = 0;
+         (at = report.find("0 bytes spill stores, 0 bytes spill loads", at + 1)) != report.npos;)
+      ++count;
+    EXPECT_EQ(count, lowered.size()) << report;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, KernelTest, testing::ValuesIn(kKernelPrograms),
-                         [](const auto& test) { return std::string(test.param.name); });
+// What clang says about a text in Metal: its C++ for OpenCL has the same address spaces under other names.
+std::string metal_errors(const std::string& text) {
+  const TestFolder folder;
+  std::ofstream(folder / "f.metal") << text;
+  return output_of(
+      fmt::format("clang++-19 -x clcpp -cl-std=CLC++2021 -target spir64 -Xclang -finclude-default-header "
+                  "-fsyntax-only -Wno-unknown-attributes -Werror -I {} {}",
+                  (std::filesystem::path(__FILE__).parent_path() / "metal_shim").string(),
+                  (folder / "f.metal").string()));
+}
+
+TEST(Device, MetalIsWellFormed) {
+  if (std::system("clang++-19 --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "clang++-19 is not in PATH";
+  std::vector<ir::IRModule> lowered = all_kernels();
+  std::erase_if(lowered, [](const ir::IRModule& module) { return module->find("all_axes"); });  // has float64
+  EXPECT_EQ(lowered.size(), std::size(kKernelPrograms) - 1);
+  std::string text = emit_metal(lowered);
+  EXPECT_EQ(metal_errors(text), "") << text;
+  const std::string_view pointer = "(device const packed_float4*)";
+  text.replace(text.find(pointer), pointer.size(), "(threadgroup const packed_float4*)");
+  EXPECT_THAT(metal_errors(text), testing::HasSubstr("address space"));
+}
+
+// The program of docs/device-code.md, and its text in each language, stand there.
+TEST(Device, ThePageShowsTheTexts) {
+  std::stringstream stream;
+  stream
+      << std::ifstream(std::filesystem::path(__FILE__).parent_path() / "../../docs/device-code.md").rdbuf();
+  const std::string page = stream.str();
+  const size_t begin = page.find("@T.prim_func"), end = page.find("\"\"\"", begin);
+  const ir::IRModule lowered[] = {lowered_kernel(page.substr(begin, end - begin), "window_sum")};
+  for (const auto& [language, name] : {std::pair{DeviceLanguage::kCuda, "cuda"},
+                                       {DeviceLanguage::kOpenCL, "c"},
+                                       {DeviceLanguage::kMetal, "metal"}})
+    EXPECT_THAT(page,
+                testing::HasSubstr(fmt::format("```{}\n{}```\n", name, emit_device(language, lowered))));
+}
 
 std::string refusal(DeviceLanguage language, std::string_view program) {
   try {
@@ -174,6 +202,17 @@ TEST(Device, BarriersOfGlobalMemory) {
   EXPECT_THAT(text_of(DeviceLanguage::kCuda, kProgram), testing::HasSubstr("__syncthreads();"));
 }
 
+TEST(Device, DynamicSharedMemory) {
+  std::string program(kReversed.text);
+  program.replace(program.find("\"shared\""), 8, "\"shared.dyn\"");
+  EXPECT_THAT(text_of(DeviceLanguage::kCuda, program), testing::HasSubstr(R"(
+  extern __shared__ __align__(16) unsigned char tw_dynamic_shared[];  // 7 elements
+  float* S = (float*)tw_dynamic_shared;
+)"));
+  EXPECT_THAT(text_of(DeviceLanguage::kOpenCL, program),
+              testing::HasSubstr("\n  __local float S[7] __attribute__((aligned(16)));\n"));
+}
+
 constexpr std::string_view kWarpSum = R"(
     @T.prim_func
     def f(A: T.Buffer((32,), "float32"), B: T.Buffer((32,), "float32")):
@@ -232,6 +271,33 @@ TEST(Device, Refusals) {
       refusal(DeviceLanguage::kCuda, body("assert n > 0, \"n is too small\"")),
       "a kernel cannot report an error: n is too small; help: check it before the loops over blocks and "
       "threads");
+  EXPECT_EQ(refusal(DeviceLanguage::kCuda, body("A[tx] = T.call_extern(\"float32\", \"a b\", A[tx])")),
+            "call_extern: the function must be a string literal that is a name");
+  const auto memory = [&](std::string_view buffer) {
+    return body(fmt::format("S = T.alloc_buffer({})\n            S[0] = A[tx]", buffer));
+  };
+  EXPECT_EQ(refusal(DeviceLanguage::kCuda, memory("(n,), scope=\"local\"")),
+            "buffer S in scope local has no constant size; help: split loops so that a thread needs a "
+            "constant part "
+            "of it");
+  EXPECT_EQ(refusal(DeviceLanguage::kCuda, memory("(n,), scope=\"shared\"")),
+            "buffer S in scope shared has no constant size; help: split loops so that a block needs a "
+            "constant part "
+            "of it");
+  EXPECT_EQ(
+      refusal(DeviceLanguage::kCuda, memory("(4,)")),
+      "buffer S is in scope global, but kernels have memory in scopes shared and local; help: give set_scope "
+      "or cache_read another scope");
+  EXPECT_EQ(refusal(DeviceLanguage::kMetal, body("v: T.float32x8 = T.Broadcast(A[tx], 8)\n"
+                                                 "            A[T.Ramp(0, 1, 8)] = v")),
+            "Metal has no vectors of dtype float32x8");
+  EXPECT_EQ(refusal(DeviceLanguage::kCuda, body("A.vstore([T.Ramp(0, 1, 2)], T.Broadcast(T.float32(1), 2), "
+                                                "predicate=T.Broadcast(n > tx, 2))")),
+            "CUDA C has no stores of some lanes");
+  EXPECT_EQ(
+      refusal(DeviceLanguage::kCuda,
+              body("A[T.Ramp(0, 1, 2)] = A.vload([T.Ramp(0, 1, 2)], predicate=T.Broadcast(n > tx, 2))")),
+      "CUDA C has no loads of some lanes");
 }
 
 }  // namespace

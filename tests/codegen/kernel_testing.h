@@ -2,10 +2,12 @@
 #pragma once
 #include <dlfcn.h>
 
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <map>
 
 #include "kernel_programs.h"
 #include "script_testing.h"
@@ -19,8 +21,8 @@ namespace tilewright::codegen {
 using runtime::Tensor;
 using runtime::Value;
 
-/// The module of one kernel `f_kernel_0`: parameters are the data pointers of the program's buffers.
-inline ir::IRModule lowered_kernel(std::string_view text) {
+/// The module of one kernel `<name>_kernel_0`: parameters are the data pointers of the program's buffers.
+inline ir::IRModule lowered_kernel(std::string_view text, const std::string& name = "f") {
   const tir::PrimFunc func = script::parse_func_unchecked(text);
   auto changed = ir::with(func, [&](tir::PrimFuncNode& node) {
     for (size_t n = 0; n < node.params.size(); ++n) {
@@ -29,9 +31,49 @@ inline ir::IRModule lowered_kernel(std::string_view text) {
     for (auto& buffer : node.buffers) buffer = nullptr;
     node.attrs.set("lowered_kind", tir::string_imm("device_kernel"));
   });
-  ir::IRModule module = ir::with_function(ir::IRModule(new ir::IRModuleNode), "f_kernel_0", changed);
-  return ir::with_function(module, "f", func);  // the function of the user stands last
+  ir::IRModule module = ir::with_function(ir::IRModule(new ir::IRModuleNode), name + "_kernel_0", changed);
+  return ir::with_function(module, name, func);  // the function of the user stands last
 }
+
+/// The module of each of kKernelPrograms, under its name.
+inline std::vector<ir::IRModule> all_kernels() {
+  std::vector<ir::IRModule> modules;
+  for (const KernelProgram& program : kKernelPrograms)
+    modules.push_back(lowered_kernel(program.text, std::string(program.name)));
+  return modules;
+}
+
+/// A program without its barrier number `n`.
+inline std::string without_barrier(std::string_view program, int n) {
+  std::string text(program);
+  size_t at = text.find("T.tvm_storage_sync");
+  for (; n > 0; --n) at = text.find("T.tvm_storage_sync", at + 1);
+  return text.replace(at, text.find('\n', at) - at, "T.evaluate(0)");
+}
+
+/// What a command prints, and its status as a last line if it is not 0.
+inline std::string output_of(const std::string& command) {
+  std::string text;
+  FILE* output = popen((command + " 2>&1").c_str(), "r");
+  for (int c; (c = fgetc(output)) != EOF;) text += static_cast<char>(c);
+  const int status = pclose(output);
+  return status == 0 ? text : text + "status " + std::to_string(status) + "\n";
+}
+
+/// A folder that is removed at the end.
+class TestFolder {
+ public:
+  TestFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "tilewright-device-XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~TestFolder() { std::filesystem::remove_all(path_); }
+  TestFolder(const TestFolder&) = delete;
+  std::filesystem::path operator/(const char* name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
 
 inline Tensor random_tensor(const tir::Buffer& buffer, unsigned seed) {
   const std::vector<int64_t> shape{buffer->shape[0].as<ir::IntImmNode>()->value};

@@ -141,7 +141,8 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
   runtime::Module result{Ref<runtime::ModuleObject>(compiled)};
   if (!generator.object) return result;  // compiled later, when it is needed
   Timer timer(options, mutex, "link", "");
-  if (generator.is_host) compiled->load();
+  // code of devices is compiled when it is first called: its source is of use where no compiler is
+  if (generator.is_host && !generator.device_source) compiled->load();
   return result;
 }
 

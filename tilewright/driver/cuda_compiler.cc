@@ -31,8 +31,9 @@ std::string find_nvcc() {
     if (!home.empty() && access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   throw UserError("no compiler of CUDA C was found")
-      .help("install nvcc (PyPI: nvidia-cuda-nvcc; NVIDIA: the CUDA toolkit) and put it in PATH, or name it in "
-            "TILEWRIGHT_NVCC; TILEWRIGHT_CUDA_EMULATION=1 runs kernels on the CPU; get_source() needs none");
+      .help(
+          "install nvcc (PyPI: nvidia-cuda-nvcc; NVIDIA: the CUDA toolkit) and put it in PATH, or name it in "
+          "TILEWRIGHT_NVCC; TILEWRIGHT_CUDA_EMULATION=1 runs kernels on the CPU; get_source() needs none");
 }
 
 // What tells one compiler from another.
@@ -43,7 +44,8 @@ std::string identity(const std::string& program) {
          std::to_string(status.st_mtim.tv_nsec);
 }
 
-std::string compiled(const std::string& nvcc, const std::vector<std::string>& flags, const std::string& source) {
+std::string compiled(const std::string& nvcc, const std::vector<std::string>& flags,
+                     const std::string& source) {
   const std::optional<DiskCache> cache = DiskCache::of_user();
   Hasher hasher;
   hasher.add(identity(nvcc)).add(source);
@@ -66,7 +68,8 @@ std::string compiled(const std::string& nvcc, const std::vector<std::string>& fl
 
 }  // namespace
 
-std::vector<runtime::DeviceImage> cuda_images(const std::string& source, const std::string& arch, bool with_ptx) {
+std::vector<runtime::DeviceImage> cuda_images(const std::string& source, const std::string& arch,
+                                              bool with_ptx) {
   const std::string nvcc = find_nvcc();
   std::vector<runtime::DeviceImage> images;
   images.push_back({kDLCUDA, "cubin", arch, compiled(nvcc, {"-cubin", "-arch=" + arch}, source)});

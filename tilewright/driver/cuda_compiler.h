@@ -15,6 +15,7 @@ inline constexpr std::string_view kDefaultCudaArch = "sm_80";
 /// kept on disk (disk_cache.h).  The compiler is $TILEWRIGHT_NVCC, else `nvcc` in PATH, in $CUDA_HOME/bin or in
 /// /usr/local/cuda/bin; with TILEWRIGHT_CUDA_EMULATION=1 the stand-in that makes code for this CPU.  Raises UserError
 /// with the compiler's messages, or if there is none.
-std::vector<runtime::DeviceImage> cuda_images(const std::string& source, const std::string& arch, bool with_ptx);
+std::vector<runtime::DeviceImage> cuda_images(const std::string& source, const std::string& arch,
+                                              bool with_ptx);
 
 }  // namespace tilewright::driver

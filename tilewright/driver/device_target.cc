@@ -28,12 +28,14 @@ std::string key_of(const codegen::KernelText& kernel, const std::string& target)
 }
 
 // The module with each kernel's key, by which the host's function calls it.
-ir::IRModule with_keys(const ir::IRModule& lowered, codegen::DeviceLanguage language, const std::string& target) {
+ir::IRModule with_keys(const ir::IRModule& lowered, codegen::DeviceLanguage language,
+                       const std::string& target) {
   std::unordered_map<std::string, std::string> keys;
   for (const codegen::KernelText& kernel : codegen::kernel_texts(language, {&lowered, 1}))
     keys[kernel.name] = key_of(kernel, target);
   ir::IRModule module = rewrite(lowered, [&](auto& self, const tir::CallNode* node) -> tir::PrimExpr {
-    const auto* name = tir::is_call_of(node, "tir.call_packed") ? node->args[0].as<ir::StringImmNode>() : nullptr;
+    const auto* name =
+        tir::is_call_of(node, "tir.call_packed") ? node->args[0].as<ir::StringImmNode>() : nullptr;
     const auto key = name ? keys.find(name->value) : keys.end();
     if (key == keys.end()) return self.children(node);
     std::vector<tir::PrimExpr> args = node->args;
@@ -77,13 +79,14 @@ std::string source_of(const ir::IRModule& lowered, const DeviceTarget& device) {
     code.kernels.push_back({key, kernel.name, kernel.params, {0}});
   }
   if (code.kernels.empty()) return "";
-  code.images.push_back({device.device_type, "source", "", codegen::emit_device(device.language, {&lowered, 1})});
+  code.images.push_back(
+      {device.device_type, "source", "", codegen::emit_device(device.language, {&lowered, 1})});
   return bytes_of(code);
 }
 
 // One description of all functions' kernels, with images that devices load.
-std::string images_of(std::span<const std::string> sources, const ir::Target& target, const DeviceTarget& device,
-                      bool is_for_here) {
+std::string images_of(std::span<const std::string> sources, const ir::Target& target,
+                      const DeviceTarget& device, bool is_for_here) {
   runtime::DeviceCode all;
   for (const std::string& source : sources) {
     if (source.empty()) continue;
@@ -91,8 +94,8 @@ std::string images_of(std::span<const std::string> sources, const ir::Target& ta
     std::vector<uint32_t> numbers;
     runtime::DeviceImage text = std::move(code.images.at(0));
     text.format = std::string(target->kind_name);
-    for (runtime::DeviceImage& image : device.images ? device.images(text, target, is_for_here)
-                                                     : std::vector<runtime::DeviceImage>{text}) {
+    for (runtime::DeviceImage& image :
+         device.images ? device.images(text, target, is_for_here) : std::vector<runtime::DeviceImage>{text}) {
       numbers.push_back(static_cast<uint32_t>(all.images.size()));
       all.images.push_back(std::move(image));
     }
@@ -146,13 +149,16 @@ Generator make_device_generator(const ir::Target& target, const DeviceTarget& de
     return images_of(all, target, device, is_for_here);
   };
   generator.device_kind = kind;
-  generator.sources = {{target->kind_name, device.ending, [language = device.language](std::span<const ir::IRModule> lowered) {
-                          return codegen::emit_device(language, lowered);
-                        }}};
+  generator.sources = {
+      {target->kind_name, device.ending, [language = device.language](std::span<const ir::IRModule> lowered) {
+         return codegen::emit_device(language, lowered);
+       }}};
   for (const SourceFormat& format : host.sources) {
     if (format.name != "lowered")
-      generator.sources.push_back({format.name, format.ending,
-                                   [emit = format.emit](std::span<const ir::IRModule> lowered) { return emit(host_parts(lowered)); }});
+      generator.sources.push_back(
+          {format.name, format.ending, [emit = format.emit](std::span<const ir::IRModule> lowered) {
+             return emit(host_parts(lowered));
+           }});
   }
   return generator;
 }

@@ -9,8 +9,8 @@ namespace tilewright::driver {
 
 struct DeviceTarget {
   codegen::DeviceLanguage language;
-  int32_t device_type;       // a DLDeviceType
-  std::string_view ending;   // of source files: ".cu"
+  int32_t device_type;      // a DLDeviceType
+  std::string_view ending;  // of source files: ".cu"
   /// The images that devices load, from one of source text; null: they take the text.
   std::vector<runtime::DeviceImage> (*images)(const runtime::DeviceImage& source, const ir::Target& target,
                                               bool is_for_here) = nullptr;

@@ -44,14 +44,15 @@ void verify(const ir::ObjectRef& program) {
   throw UserError("verify takes a module or a loop program");
 }
 
-// The program after one step of lowering, with the options of target llvm, of target c, or its defaults.
-tir::PrimFunc lowering_step(const std::string& name, const tir::PrimFunc& func) {
+// The program after one step of lowering, with the options of `target`, of another target that has it, or its defaults.
+tir::PrimFunc lowering_step(const std::string& name, const tir::PrimFunc& func, const std::string& target) {
+  const lower::Step* found = nullptr;
   for (const lower::Pipeline* pipeline : lower::all_pipelines()) {
     for (const lower::Step* step : pipeline->steps()) {
-      if (step->name() == name) return (*step)(func);
+      if (step->name() == name && (!found || pipeline->name == target)) found = step;
     }
   }
-  return lower::Step{&lower::find_step(name)}(func);
+  return found ? (*found)(func) : lower::Step{&lower::find_step(name)}(func);
 }
 
 // [(name, description)] in order
@@ -78,7 +79,7 @@ void bind_analysis(nb::module_& m) {
   });
   m.def("count_flops", [](const tir::PrimFunc& func) { return analysis::count_flops(func); });
   m.def("specialize", &analysis::specialize);
-  m.def("lowering_step", &lowering_step);
+  m.def("lowering_step", &lowering_step, nb::arg("name"), nb::arg("func"), nb::arg("target") = "llvm");
   m.def("lowering_steps", &lowering_steps);
   m.def("lowered_module",
         [](const std::string& name, const tir::PrimFunc& func) { return lower::lower_for_cpu(name, func); });

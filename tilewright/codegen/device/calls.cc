@@ -161,8 +161,7 @@ Code DevicePrinter::call(const CallNode* node, std::string_view name) {
   if (name == "tvm_storage_sync") return sync(node);
   if (name == "tvm_warp_activemask") return {active_mask()};
   if (name.starts_with("tvm_warp_shuffle")) {
-    if (node->args.size() != 5)
-      throw UserError(node, "{} takes 5 arguments, not {}", name, node->args.size());
+    TILEWRIGHT_CHECK(node->args.size() == 5, "{} takes 5 arguments", name);
     return {shuffle(node, name.substr(std::string_view("tvm_warp_shuffle").size()))};
   }
   if (name == "reinterpret") {

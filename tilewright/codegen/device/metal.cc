@@ -81,7 +81,7 @@ class MetalPrinter final : public DevicePrinter {
   }
   std::string shared_array(std::string_view type, const std::string& name, int64_t count,
                            bool is_aligned) const override {
-    return fmt::format("threadgroup {}{} {}[{}];", is_aligned ? "alignas(16) " : "", type, name, count);
+    return fmt::format("{}threadgroup {} {}[{}];", is_aligned ? "alignas(16) " : "", type, name, count);
   }
   std::string block_barrier(bool of_global) const override {
     return of_global ? "threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);"

@@ -232,7 +232,7 @@ std::string write(Unit& unit, llvm::CodeGenFileType type) {
 llvm::GlobalVariable* exported(llvm::Module& module, std::string_view name, llvm::Constant* value,
                                bool is_constant) {
   auto* variable = new llvm::GlobalVariable(module, value->getType(), is_constant,
-                                            llvm::GlobalValue::ExternalLinkage, value, name);
+                                            llvm::GlobalValue::ExternalLinkage, value, std::string(name));
   variable->setVisibility(llvm::GlobalValue::ProtectedVisibility);
   variable->setAlignment(llvm::Align(8));
   return variable;
@@ -286,7 +286,8 @@ std::string library_object(std::span<const std::string> names, std::span<const E
     llvm::Constant* content =
         llvm::ConstantDataArray::getString(context, llvm::StringRef(bytes.data(), bytes.size()), false);
     exported(unit.module, name, content, true)->setAlignment(llvm::Align(runtime::kTensorAlignment));
-    exported(unit.module, size_name, llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), bytes.size()), true);
+    exported(unit.module, size_name, llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), bytes.size()),
+             true);
   }
   return write(unit, llvm::CodeGenFileType::ObjectFile);
 }

@@ -18,7 +18,8 @@ std::string arch_of_here() {
   }
 }
 
-std::vector<runtime::DeviceImage> images(const runtime::DeviceImage& source, const ir::Target& target, bool is_for_here) {
+std::vector<runtime::DeviceImage> images(const runtime::DeviceImage& source, const ir::Target& target,
+                                         bool is_for_here) {
   const std::string wanted = target->attrs.get_string("arch", "");
   std::string arch = wanted;
   // code for sm_90a runs on GPUs of exactly this version, code for sm_80 on newer ones of its generation

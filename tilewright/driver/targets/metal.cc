@@ -10,6 +10,7 @@ Generator make(const ir::Target& target) {
 
 }  // namespace
 
-extern constinit const TargetInfo metal_info = {"metal", "text of Metal, to be read or compiled elsewhere", make};
+extern constinit const TargetInfo metal_info = {"metal", "text of Metal, to be read or compiled elsewhere",
+                                                make};
 
 }  // namespace tilewright::driver

@@ -4,6 +4,7 @@
 //           S = T.alloc_buffer((64,), scope="shared")  ->    for k in range(8):
 //           ...                                                  ...
 #include "tilewright/ir/rewrite.h"
+#include "tilewright/lower/common/join_sequences.h"
 #include "tilewright/lower/common/thread_axes.h"
 #include "tilewright/lower/step.h"
 #include "tilewright/support/error.h"
@@ -26,7 +27,7 @@ void require_known_size(const AllocBufferNode* node) {
 // `body` is in all loops of the kernel over blocks and threads.
 Stmt lifted(const Stmt& body) {
   std::vector<const AllocBufferNode*> found;
-  Stmt rest = rewrite(body, [&](auto& self, const AllocBufferNode* node) -> Stmt {
+  Stmt rest = rewrite(body, join_sequences, [&](auto& self, const AllocBufferNode* node) -> Stmt {
     if (!is_shared(node->buffer)) return self.children(node);
     require_known_size(node);
     found.push_back(node);

@@ -6,27 +6,19 @@
 #include <filesystem>
 #include <string_view>
 
+#include "tilewright/runtime/device/cuda_emulation.h"
 #include "tilewright/support/format.h"
 
 namespace tilewright::runtime::cuda {
 namespace {
 
-// The emulation's driver, in the folder cuda_emulation beside this library.
-std::string emulated_library() {
-  Dl_info info{};
-  std::filesystem::path folder;
-  if (dladdr(reinterpret_cast<const void*>(&emulated_library), &info) && info.dli_fname)
-    folder = std::filesystem::path(info.dli_fname).parent_path();
-  return folder / "cuda_emulation" / "libcuda.so.1";
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
 }
 
 std::string library_path() {
-  const auto variable = [](const char* name) -> std::string_view {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-  };
-  if (const auto wanted = variable("TILEWRIGHT_CUDA_EMULATION"); !wanted.empty() && wanted != "0")
-    return emulated_library();
+  if (const std::string folder = cuda_emulation_folder(); !folder.empty()) return folder + "/libcuda.so.1";
   if (const auto path = variable("TILEWRIGHT_LIBCUDA"); !path.empty()) return std::string(path);
   return "libcuda.so.1";
 }
@@ -71,3 +63,17 @@ std::string error_text(const Api& api, Result code) {
 }
 
 }  // namespace tilewright::runtime::cuda
+
+namespace tilewright::runtime {
+
+std::string cuda_emulation_folder() {
+  const std::string_view wanted = cuda::variable("TILEWRIGHT_CUDA_EMULATION");
+  if (wanted.empty() || wanted == "0") return "";
+  Dl_info info{};
+  std::filesystem::path folder;
+  if (dladdr(reinterpret_cast<const void*>(&cuda_emulation_folder), &info) && info.dli_fname)
+    folder = std::filesystem::path(info.dli_fname).parent_path();
+  return folder / "cuda_emulation";
+}
+
+}  // namespace tilewright::runtime

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "tilewright/schedule/core/update.h"
+#include "tilewright/analysis/update.h"
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/default/gpu/threads.h"
 #include "tilewright/schedule/default/rows.h"
@@ -223,7 +223,7 @@ std::optional<Reason> reduce_rows_by_threads(Schedule& sch, const std::vector<Bl
 
 std::optional<Reason> choose_by_threads(Schedule& sch, BlockRef ref, const GpuFeatures& features) {
   const Block block = sch.get(ref);
-  const std::optional<Update> update = update_of(block.get());
+  const std::optional<analysis::Update> update = analysis::update_of(block.get());
   if (!update || update->buffers.size() < 2)
     return Reason(Reason::kOther, "it does not choose one of several terms by comparing them");
   const LoopsByKind loops = loops_by_kind(sch, ref);

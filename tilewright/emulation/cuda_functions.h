@@ -1,0 +1,197 @@
+// The functions that CUDA C brings: barriers, warp operations, bits, atomics, math, and our own named helpers for
+// instructions.  Private to tilewright_cuda_emulation.h.
+#pragma once
+
+// ---- barriers and warp operations; macros, so that errors name the line
+
+#define __syncthreads() tw_emulation::block_barrier(__LINE__)
+#define TW_FIRST(a, ...) a
+#define __syncwarp(...) \
+  tw_emulation::warp_exchange(TW_FIRST(__VA_ARGS__ __VA_OPT__(, ) ~0u), "__syncwarp", __LINE__, nullptr, 0)
+#define __shfl_sync(...) tw_emulation::shuffle_from(__LINE__, __VA_ARGS__)
+#define __shfl_up_sync(...) tw_emulation::shuffle_up(__LINE__, __VA_ARGS__)
+#define __shfl_down_sync(...) tw_emulation::shuffle_down(__LINE__, __VA_ARGS__)
+#define __shfl_xor_sync(...) tw_emulation::shuffle_xor(__LINE__, __VA_ARGS__)
+#define __ballot_sync(mask, predicate) tw_emulation::ballot(__LINE__, mask, predicate)
+#define __any_sync(mask, predicate) (tw_emulation::ballot(__LINE__, mask, predicate) != 0)
+#define __all_sync(mask, predicate) (tw_emulation::ballot(__LINE__, mask, !(predicate)) == 0)
+
+namespace tw_emulation {
+
+template <class T>
+T shuffle_from(int line, unsigned mask, T value, int from, int width = 32) {
+  const int begin = static_cast<int>(lane()) / width * width;
+  return shuffle(mask, value, static_cast<unsigned>(begin + (from & (width - 1))), "__shfl_sync", line);
+}
+template <class T>
+T shuffle_up(int line, unsigned mask, T value, unsigned delta, int width = 32) {
+  return shuffle(mask, value, within(static_cast<int>(lane() - delta), width), "__shfl_up_sync", line);
+}
+template <class T>
+T shuffle_down(int line, unsigned mask, T value, unsigned delta, int width = 32) {
+  return shuffle(mask, value, within(static_cast<int>(lane() + delta), width), "__shfl_down_sync", line);
+}
+template <class T>
+T shuffle_xor(int line, unsigned mask, T value, int bits, int width = 32) {
+  return shuffle(mask, value, within(static_cast<int>(lane()) ^ bits, width), "__shfl_xor_sync", line);
+}
+inline unsigned ballot(int line, unsigned mask, int predicate) {
+  const Slot* all = warp_exchange(mask, "__ballot_sync", line, &predicate, sizeof predicate);
+  unsigned result = 0;
+  for (unsigned n = 0; n < 32; ++n) {
+    int value;
+    memcpy(&value, all[n].bytes, sizeof value);
+    if ((mask & existing_lanes()) >> n & 1 && value != 0) result |= 1u << n;
+  }
+  return result;
+}
+
+}  // namespace tw_emulation
+
+inline unsigned __activemask() { return tw_emulation::existing_lanes(); }
+inline void __threadfence() {}
+inline void __threadfence_block() {}
+
+// ---- bits
+
+template <class To, class From>
+inline To tw_bit_cast(From a) {
+  static_assert(sizeof(To) == sizeof(From), "a value of the same size");
+  To b;
+  memcpy(&b, &a, sizeof b);
+  return b;
+}
+inline int __float_as_int(float a) { return tw_bit_cast<int>(a); }
+inline unsigned __float_as_uint(float a) { return tw_bit_cast<unsigned>(a); }
+inline float __int_as_float(int a) { return tw_bit_cast<float>(a); }
+inline float __uint_as_float(unsigned a) { return tw_bit_cast<float>(a); }
+inline long long __double_as_longlong(double a) { return tw_bit_cast<long long>(a); }
+inline double __longlong_as_double(long long a) { return tw_bit_cast<double>(a); }
+inline int __popc(unsigned a) { return __builtin_popcount(a); }
+inline int __popcll(unsigned long long a) { return __builtin_popcountll(a); }
+inline int __clz(int a) { return a == 0 ? 32 : __builtin_clz(static_cast<unsigned>(a)); }
+inline int __clzll(long long a) { return a == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(a)); }
+inline int __ffs(int a) { return __builtin_ffs(a); }
+inline int __dp4a(int a, int b, int sum) {
+  signed char x[4], y[4];
+  memcpy(x, &a, 4), memcpy(y, &b, 4);
+  for (int n = 0; n < 4; ++n) sum += x[n] * y[n];
+  return sum;
+}
+template <class T>
+inline T __ldg(const T* place) {
+  return *place;
+}
+
+// ---- atomics: one thread runs at a time
+
+template <class T, class U>
+inline T tw_exchange(T* place, U value) {
+  const T old = *place;
+  *place = static_cast<T>(value);
+  return old;
+}
+template <class T, class U>
+inline T atomicAdd(T* place, U value) {
+  return tw_exchange(place, *place + static_cast<T>(value));
+}
+template <class T, class U>
+inline T atomicMax(T* place, U value) {
+  return tw_exchange(place, *place > static_cast<T>(value) ? *place : static_cast<T>(value));
+}
+template <class T, class U>
+inline T atomicMin(T* place, U value) {
+  return tw_exchange(place, *place < static_cast<T>(value) ? *place : static_cast<T>(value));
+}
+template <class T, class U>
+inline T atomicExch(T* place, U value) {
+  return tw_exchange(place, value);
+}
+template <class T, class U, class V>
+inline T atomicCAS(T* place, U compare, V value) {
+  return *place == static_cast<T>(compare) ? tw_exchange(place, value) : *place;
+}
+
+// ---- math
+
+using std::isfinite;
+using std::isinf;
+using std::isnan;
+template <class T>
+inline T min(T a, T b) {
+  return a < b ? a : b;
+}
+template <class T>
+inline T max(T a, T b) {
+  return a > b ? a : b;
+}
+inline float rsqrtf(float a) { return 1 / sqrtf(a); }
+inline double rsqrt(double a) { return 1 / sqrt(a); }
+inline float __expf(float a) { return expf(a); }
+inline float __logf(float a) { return logf(a); }
+inline float __powf(float a, float b) { return powf(a, b); }
+inline float __sinf(float a) { return sinf(a); }
+inline float __cosf(float a) { return cosf(a); }
+inline float __fdividef(float a, float b) { return a / b; }
+inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __saturatef(float a) { return a > 0 ? (a < 1 ? a : 1) : 0; }
+
+// ---- named helpers, which texts for devices define by instructions of PTX
+
+#define tw_cp_async16(to, from) tw_emulation::copy_async(to, from, 16)
+#define tw_cp_async8(to, from) tw_emulation::copy_async(to, from, 8)
+#define tw_cp_async4(to, from) tw_emulation::copy_async(to, from, 4)
+#define tw_cp_commit() tw_emulation::commit_copies()
+template <int kOpen>
+inline void tw_cp_wait() {
+  tw_emulation::wait_copies(kOpen);
+}
+
+// Four (two) matrices of 8 x 8 elements of 16 bits: lane n brings the address of a row, row n % 8 of matrix n / 8, and
+// gets elements 2 * (n % 4) and the next of row n / 4 of each (PTX ISA, ldmatrix).
+inline void tw_ldmatrix_x4(uint32_t* result, const void* row) {
+  const auto* all = tw_emulation::warp_exchange(~0u, "ldmatrix", 0, &row, sizeof row);
+  const unsigned lane = tw_emulation::lane();
+  for (unsigned n = 0; n < 4; ++n) {
+    const char* from;
+    memcpy(&from, all[n * 8 + lane / 4].bytes, sizeof from);
+    memcpy(&result[n], from + lane % 4 * 4, 4);
+  }
+}
+inline void tw_ldmatrix_x2_trans(uint32_t* result, const void* row) {
+  const auto* all = tw_emulation::warp_exchange(~0u, "ldmatrix", 0, &row, sizeof row);
+  const unsigned lane = tw_emulation::lane();
+  for (unsigned n = 0; n < 2; ++n) {
+    uint16_t pair[2];
+    for (unsigned part = 0; part < 2; ++part) {
+      const char* from;
+      memcpy(&from, all[n * 8 + lane % 4 * 2 + part].bytes, sizeof from);
+      memcpy(&pair[part], from + lane / 4 * 2, 2);
+    }
+    memcpy(&result[n], pair, 4);
+  }
+}
+// D[16, 8] += A[16, 16] @ B[16, 8] of float16, sums in float32 (PTX ISA, mma.m16n8k16).
+inline void tw_mma_m16n8k16(float* sums, const uint32_t* a, const uint32_t* b) {
+  struct {
+    uint32_t a[4], b[2];
+  } mine;
+  memcpy(mine.a, a, 16), memcpy(mine.b, b, 8);
+  const auto* all = tw_emulation::warp_exchange(~0u, "mma", 0, &mine, sizeof mine);
+  const auto element = [&](unsigned lane, unsigned part, unsigned half_of) -> float {
+    half value;
+    memcpy(&value, all[lane].bytes + part * 4 + half_of * 2, 2);
+    return value;
+  };
+  const unsigned lane = tw_emulation::lane();
+  for (unsigned n = 0; n < 4; ++n) {
+    const unsigned row = lane / 4 + n / 2 * 8, column = lane % 4 * 2 + n % 2;
+    for (unsigned k = 0; k < 16; ++k) {
+      const float left = element(row % 8 * 4 + k % 8 / 2, row / 8 + k / 8 * 2, k % 2);
+      const float right = element(column * 4 + k % 8 / 2, 4 + k / 8, k % 2);
+      sums[n] += left * right;
+    }
+  }
+}
