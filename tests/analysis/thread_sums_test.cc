@@ -77,20 +77,21 @@ TEST(ThreadSums, WhatOtherThreadsReadMayNotBeAPart) {
       fault(R"(
     @T.prim_func
     def main(A: T.Buffer((3, 4), "float32"), B: T.Buffer((4,), "float32")):
-        for i in range(3):
-            for k in T.thread_binding(4, thread="threadIdx.x"):
-                with T.block("B"):
-                    vi = T.axis.spatial(3, i)
-                    vk = T.axis.reduce(4, k)
-                    T.reads(A[vi, vk], B[vi:vi + 2])
-                    T.writes(B[vi + 1])
-                    with T.init():
-                        B[vi + 1] = T.float32(0)
-                    B[vi + 1] = B[vi + 1] + A[vi, vk] * B[vi]
+        for b in T.thread_binding(1, thread="blockIdx.x"):
+            for i in range(3):
+                for k in T.thread_binding(4, thread="threadIdx.x"):
+                    with T.block("B"):
+                        vi = T.axis.spatial(3, i)
+                        vk = T.axis.reduce(4, k)
+                        T.reads(A[vi, vk], B[vi:vi + 2])
+                        T.writes(B[vi + 1])
+                        with T.init():
+                            B[vi + 1] = T.float32(0)
+                        B[vi + 1] = B[vi + 1] + A[vi, vk] * B[vi]
   )",
             {reshaped(floats(counted(12)), {3, 4}), floats({1, 0, 0, 0})}),
       "two threads touch B[1] with no barrier between: the sum over threadIdx.x writes it, threadIdx.x = 0 "
-      "reads it at i = 1, k = 0, vi = 1, vk = 0");
+      "reads it at b = 0, i = 1, k = 0, vi = 1, vk = 0");
 }
 
 TEST(ThreadSums, ThreadsThatAddNothingAreNamedApart) {

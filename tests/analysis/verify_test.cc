@@ -204,6 +204,29 @@ TEST(Verify, VariablesAndBuffersOutsideOfTheirScope) {
             "error: buffer B is used outside of the block or statement in which it exists");
 }
 
+TEST(Verify, ThreadsAddOnlyWhatTheyCanPutTogether) {
+  expect_verdict(script::parse_func_unchecked(R"(
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32"), B: T.Buffer((1,), "float32")):
+        for k in T.thread_binding(8, thread="threadIdx.x"):
+            with T.block("B"):
+                vk = T.axis.reduce(8, k)
+                with T.init():
+                    B[0] = T.float32(0)
+                B[0] = B[0] * T.float32(2) + A[vk]
+  )"),
+                 R"(
+    error: loop k over threadIdx.x has terms of block B, but threads can only add up parts of + * min max and or, and choices by comparisons
+      f.py:4:14
+       4 |         with T.block("B"):
+         |              ^^^^^^^^^^^^
+    note: loop k is here
+       3 |     for k in T.thread_binding(8, thread="threadIdx.x"):
+         |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    help: let the loop run in order
+  )");
+}
+
 TEST(Verify, LoopsThatCannotRunAsTheySay) {
   expect_verdict(script::parse_func_unchecked(R"(
     @T.prim_func

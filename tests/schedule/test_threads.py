@@ -100,3 +100,20 @@ def test_memory_of_another_thread_is_not_there():
         str(error.value).splitlines()[0]
         == "error: L[1] is read before anything is written to it at i = 0, vi = 0"
     )
+
+
+@T.prim_func
+def fills_an_argument(A: T.Buffer((128,), "float32")):
+    _ = T.launch_thread("threadIdx.x", 32)
+    T.evaluate(T.mma_fill("float32", 4, A.data, 0))
+
+
+def test_an_argument_that_may_not_be_written():
+    a = np.ones(128, "float32")
+    a.flags.writeable = False
+    with pytest.raises(tilewright.UserError) as error:
+        tilewright.tir.interpret(fills_an_argument, a)
+    assert (
+        str(error.value).splitlines()[0]
+        == "error: mma_fill: bytes 0 to 15 of A are written, but the argument is read only at _ = 0"
+    )

@@ -381,6 +381,7 @@ TEST(PrintTir, ExpressionsOfEveryKindComeBack) {
         B[2] = T.Cast("int64", T.popcount(n)) + T.Cast("int64", T.clz(n)) + T.Cast("int64", T.isnan(A[0]))
         T.call_llvm_intrin("float32x4", "llvm.fma", A[0:4], A[0:4], A[4:8])
         T.tvm_storage_sync("shared")
+        A[1] = T.tvm_warp_shuffle_xor(T.uint32(255), A[1], 1, 8, 32)
         T.ret(n)
   )");
 }

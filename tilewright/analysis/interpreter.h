@@ -43,6 +43,7 @@ struct InterpretOptions {
 /// each statement of a sequence begins when all threads have ended the one before.  Threads over which a block reduces
 /// add to one sum, which all of them have afterwards, also in memory of their own.  Threads that write the same number
 /// are not a race.
+/// Threads of a warp meet for shuffles; asynchronous copies end when the thread has waited for them.
 /// Raises UserError that names the buffer, the indices and the iteration or threads that show the fault, with
 /// the caret on the expression: also for a barrier that not all threads of a block reach.  Raises Unsupported
 /// for operators that the interpreter cannot run (hardware intrinsics) and for blocks of more than 4,096 threads.

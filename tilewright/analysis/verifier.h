@@ -31,6 +31,7 @@ class Verifier {
   // verify_block.cc
   void block(const BlockRealizeNode* realize);
   void axes(const BlockRealizeNode* realize);
+  void sum_over_threads(const BlockRealizeNode* realize);
   void axis_range(const BlockRealizeNode* realize, const IterVar& axis, const PrimExpr& value);
   void axis_matches_loop(const BlockRealizeNode* realize, const IterVar& axis, const PrimExpr& value);
   void region(const BufferRegion& region, const BlockNode* block);

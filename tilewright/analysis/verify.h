@@ -30,7 +30,8 @@ struct VerifyOptions {
 /// - T.reads / T.writes without a buffer, or an element (with axis values that show it), that the body
 ///   accesses; elements are not checked in a block whose body has conditions;
 /// - a vectorized loop whose extent is not a positive constant; a thread loop that does not start at 0 or has
-///   an unknown tag; a thread of a block bound twice, one binding inside the other.
+///   an unknown tag; two loops over one axis of threads, one inside the other, of different extents, or the inner one with
+///   the outer one's variable; a reduction over threads whose update they cannot put together.
 void verify(const PrimFunc& func, const VerifyOptions& options = {});
 /// Checks only accesses outside of their buffers (verify_bounds.cc).
 void verify_bounds(const PrimFunc& func);

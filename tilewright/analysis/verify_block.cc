@@ -4,6 +4,7 @@
 #include "tilewright/analysis/block_info.h"
 #include "tilewright/analysis/index_range.h"
 #include "tilewright/analysis/regions.h"
+#include "tilewright/analysis/update.h"
 #include "tilewright/analysis/verifier.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
@@ -151,6 +152,27 @@ void Verifier::axes(const BlockRealizeNode* realize) {
   for (const IterVar& axis : block->iter_vars) define(axis->var.get(), ObjectRef(realize));
 }
 
+// Threads that a reduce axis runs over add to one sum: lowering has to know how two parts of it are put together.
+void Verifier::sum_over_threads(const BlockRealizeNode* realize) {
+  const BlockNode* block = realize->block.get();
+  if (!block->init) return;
+  for (const ForNode* loop : threads_) {
+    if (!loop->thread_tag.starts_with("threadIdx.")) continue;
+    for (size_t n = 0; n < block->iter_vars.size(); ++n) {
+      if (block->iter_vars[n]->iter_type != IterType::kReduce ||
+          !uses(realize->iter_values[n], loop->loop_var.get()) || update_of(block))
+        continue;
+      throw UserError(
+          ObjectRef(realize),
+          "loop {} over {} has terms of block {}, but threads can only add up parts of + * min max and or, "
+          "and choices by comparisons",
+          loop->loop_var->name_hint, loop->thread_tag, block->name_hint)
+          .note(ObjectRef(loop), "loop {} is here", loop->loop_var->name_hint)
+          .help("let the loop run in order");
+    }
+  }
+}
+
 void Verifier::region(const BufferRegion& region, const BlockNode* block) {
   const ObjectRef where = place_of(region, block);
   use(region->buffer.get(), where);
@@ -252,6 +274,7 @@ void Verifier::promises(const BlockNode* block) {
 void Verifier::block(const BlockRealizeNode* realize) {
   const BlockNode* block = realize->block.get();
   axes(realize);
+  sum_over_threads(realize);
   const std::vector<RangedVar> outer = ranges_;
   const auto outer_loops = std::exchange(loops_, {});
   // inside the block, an axis has any value of its domain

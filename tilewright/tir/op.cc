@@ -99,6 +99,7 @@ constinit const BuiltinOp kBuiltinOps[] = {
     {"q_multiply_shift_per_axis", 7, kP, true, "as q_multiply_shift, with shifts on both sides"},
     {"tvm_warp_shuffle_up", 5, kO, false, "value of a lower lane"},
     {"tvm_warp_shuffle_down", 5, kO, false, "value of a higher lane"},
+    {"tvm_warp_shuffle_xor", 5, kO, false, "value of the lane whose number differs in these bits"},
     {"tvm_warp_activemask", 0, kO, false, "mask of the lanes that run, uint32"},
     // calls of packed functions as TVM lowers them, and its GPU instructions: text and types only
     {"tvm_stack_make_shape", -1, kO, false, "a shape in argument memory"},

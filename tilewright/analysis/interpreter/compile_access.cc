@@ -91,10 +91,8 @@ void Access::fail_race(const Parting& part, bool was_write, Frame& frame, const 
     const bool are_threads = grid->axes.front().first.starts_with("threadIdx.");
     throw UserError(site->node, "two {} touch {}{}: {} {} it, {} {} it{}", are_threads ? "threads" : "blocks",
                     element_text(index), are_threads ? " with no barrier between" : "",
-                    grid->text(part.first->iteration, part.first->summed_axes),
-                    was_write ? "writes" : "reads",
-                    grid->text(part.second->iteration, part.second->summed_axes),
-                    is_write ? "writes" : "reads", site->at(frame));
+                    runner_text(part.first_access, grid), was_write ? "writes" : "reads",
+                    runner_text(part.second_access, grid), is_write ? "writes" : "reads", site->at(frame));
   }
   throw UserError(site->node,
                   "iterations {1} = {2} and {1} = {3} of a loop that may run them at the same time touch "
@@ -138,6 +136,10 @@ int64_t Access::place(Frame& frame, const int64_t* index, bool* is_there, const 
   if (frame.speculative) return begin;
   const InterpretOptions& options = frame.program->options;
   if (!checks.empty()) check_regions(frame, index);
+  if (!memory.pending.empty() && memory.is_pending(begin, size))
+    frame.group->copies().fail_pending(
+        memory, begin, site->node,
+        fmt::format("{} is {}", element_text(index), is_write ? "written" : "read"), site->at(frame));
   if (is_write) {
     if (memory.read_only)
       throw UserError(site->node, "{} is written, but the argument is read only{}", element_text(index),

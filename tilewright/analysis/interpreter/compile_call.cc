@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "tilewright/analysis/interpreter/compiler.h"
+#include "tilewright/analysis/interpreter/device_op.h"
 #include "tilewright/runtime/function.h"
 #include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
@@ -194,19 +195,22 @@ CodePtr Compiler::control_call(const tir::CallNode* call, std::string_view name)
     return lanes_code(call->dtype, [count = std::max<size_t>(call->dtype.lanes, 1)](Frame&, Scalar* out) {
       std::fill_n(out, count, Scalar());
     });
-  if (name == "tvm_storage_sync") return barrier(call);
+  if (const DeviceOp* op = find_device_op(name)) return device_call(call, *op);
   throw Unsupported(call, "the interpreter does not support operator {}", name);
 }
 
-// T.tvm_storage_sync(scope): a warp runs in step; all other scopes wait for the block.
-CodePtr Compiler::barrier(const tir::CallNode* call) {
-  const bool waits = kernel_ && !(call->args.size() == 1 && is<StringImmNode>(call->args[0]) &&
-                                  text_of(call->args[0]) == "warp");
-  if (!waits) return int_literal(call->dtype, 0);
-  return int_code(call->dtype, [where = site(ObjectRef(call))](Frame& frame) {
-    frame.group->meet(frame, where.get());
-    return int64_t{0};
-  });
+// Outside of kernels there is one thread, which waits for nobody.
+CodePtr Compiler::device_call(const tir::CallNode* call, const DeviceOp& op) {
+  if (!kernel_ && op.name == "tvm_storage_sync") return int_literal(call->dtype, 0);
+  if (!kernel_)
+    throw UserError(call, "{} is outside of a kernel: no loop around it runs on threads of a GPU", op.name)
+        .help("bind a loop around it to threadIdx.x");
+  auto parts = std::make_shared<DeviceCall>();
+  parts->call = call;
+  parts->name = op.name;
+  parts->where = site(ObjectRef(call));
+  for (const PrimExpr& arg : call->args) parts->args.push_back(is<StringImmNode>(arg) ? nullptr : expr(arg));
+  return op.code(std::move(parts));
 }
 
 namespace {

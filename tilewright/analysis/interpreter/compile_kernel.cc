@@ -77,22 +77,24 @@ void Compiler::private_views(const Stmt& stmt, std::vector<size_t>* of_blocks,
     for (const Buffer& buffer : found->second) {
       const auto view = views_.find(buffer.get());
       if (view == views_.end()) continue;
+      if (buffer->scope() == "warp") continue;
       if (tag.starts_with("blockIdx."))
         of_blocks->push_back(view->second);
       else
         of_threads->push_back({view->second, slot_of(buffer->data.get())});
     }
   });
-  // registers, wherever the kernel uses them
+  // registers, wherever the kernel uses them, and memory of warps
   for (const auto& [buffer, view] : views_) {
     const auto is_listed = [view = view](const OwnBuffer& listed) { return listed.view == view; };
-    if (buffer->scope() == "local" && depth_of_.contains(buffer) &&
+    const bool is_of_warp = buffer->scope() == "warp";
+    if ((buffer->scope() == "local" || is_of_warp) && depth_of_.contains(buffer) &&
         std::none_of(of_threads->begin(), of_threads->end(), is_listed))
-      of_threads->push_back({view, slot_of(buffer->data.get())});
+      of_threads->push_back({view, slot_of(buffer->data.get()), is_of_warp});
   }
   for (const auto& [buffer, view] : views_) {
     const auto is_listed = [view = view](const OwnBuffer& listed) { return listed.view == view; };
-    if (std::any_of(of_threads->begin(), of_threads->end(), is_listed))
+    if (buffer->scope() != "warp" && std::any_of(of_threads->begin(), of_threads->end(), is_listed))
       kernel_->own.insert(buffer->data.get());
   }
 }

@@ -210,10 +210,11 @@ StmtCodePtr Compiler::allocate(const Buffer& buffer) {
   const size_t view = new_view(buffer), data = new_slot(buffer->data.get()), allocation = num_allocations_++;
   depth_of_[buffer.get()] = blocks_.size();
   const bool is_shared = kernel_ && buffer->scope().starts_with("shared");
-  if (kernel_ && !is_shared) kernel_->own.insert(buffer->data.get());
+  const bool is_of_warp = kernel_ && buffer->scope() == "warp";
+  if (kernel_ && !is_shared && !is_of_warp) kernel_->own.insert(buffer->data.get());
   return stmt_code([shape = std::move(shape), strides = std::move(strides), where, view, data, allocation,
                     name = buffer->name, bits = bits_of(buffer->dtype), unit = unit_of(buffer->data.get()),
-                    is_shared](Frame& frame) {
+                    is_shared, is_of_warp](Frame& frame) {
     View& made = frame.views[view];
     made.shape = extents(frame, shape, *where, name);
     made.strides = compact_strides(made.shape);
@@ -222,8 +223,8 @@ StmtCodePtr Compiler::allocate(const Buffer& buffer) {
     const int64_t count = num_elements(frame, made, *where, name);
     std::shared_ptr<Memory>& memory = frame.pool[allocation];
     bool is_new = true;
-    if (is_shared)
-      std::tie(memory, is_new) = frame.group->shared(frame, allocation);
+    if (is_shared || is_of_warp)
+      std::tie(memory, is_new) = frame.group->shared(frame, allocation, is_of_warp);
     else if (!memory)
       memory = std::make_shared<Memory>();
     if (is_new) {

@@ -8,6 +8,8 @@
 
 namespace tilewright::analysis {
 
+struct DeviceOp;
+
 /// A region of a block that must contain an access, as positions in Frame::bounds.
 struct RegionBounds {
   BufferRegion region;
@@ -99,7 +101,7 @@ class Compiler {
   CodePtr intrinsic_call(const tir::CallNode* call);
   CodePtr dot_call(const tir::CallNode* call);
   CodePtr elementwise_call(const tir::CallNode* call, std::string_view name);
-  CodePtr barrier(const tir::CallNode* call);
+  CodePtr device_call(const tir::CallNode* call, const DeviceOp& op);
   CodePtr control_call(const tir::CallNode* call, std::string_view name);
   // compile_stmt.cc
   StmtCodePtr stmt(const Stmt& stmt);

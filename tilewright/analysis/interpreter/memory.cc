@@ -6,6 +6,7 @@ namespace tilewright::analysis {
 
 Parting parting(const Strand* a, const Strand* b) {
   if (!a || !b) return {};
+  const Strand *first = a, *second = b;
   while (a->depth > b->depth) a = a->parent;
   while (b->depth > a->depth) b = b->parent;
   Parting last;
@@ -13,7 +14,7 @@ Parting parting(const Strand* a, const Strand* b) {
   // runs of one loop never overlap
   for (; a && b && a != b; a = a->parent, b = b->parent) {
     if (a->run == b->run)
-      last = {a, b};
+      last = {a, b, first, second};
     else
       last = {};
   }
@@ -25,6 +26,7 @@ void Memory::reset(int64_t size) {
   data = own.data();
   num_bytes = size;
   written.assign(static_cast<size_t>(num_units()), 0);
+  pending.clear();
   forget_touches();
 }
 
@@ -56,6 +58,19 @@ bool Memory::is_written(int64_t begin, int64_t size) const {
 void Memory::mark_written(int64_t begin, int64_t size, bool is_there) {
   if (written.empty()) return;
   for (int64_t n = begin / unit; n * unit < begin + size; ++n) written[static_cast<size_t>(n)] = is_there;
+}
+
+bool Memory::is_pending(int64_t begin, int64_t size) const {
+  if (pending.empty()) return false;
+  for (int64_t n = begin / unit; n * unit < begin + size; ++n) {
+    if (pending[static_cast<size_t>(n)]) return true;
+  }
+  return false;
+}
+
+void Memory::mark_pending(int64_t begin, int64_t size, bool is_running) {
+  if (pending.empty()) pending.resize(static_cast<size_t>(num_units()));
+  for (int64_t n = begin / unit; n * unit < begin + size; ++n) pending[static_cast<size_t>(n)] = is_running;
 }
 
 Parting Memory::touch(int64_t begin, int64_t size, const Strand* strand, bool is_write, bool* was_write) {

@@ -28,6 +28,7 @@ struct Strand {
 /// The strands of two accesses at the level where they part, or null.
 struct Parting {
   const Strand *first = nullptr, *second = nullptr;
+  const Strand *first_access = nullptr, *second_access = nullptr;  // the strands themselves
   explicit operator bool() const { return first != nullptr; }
 };
 Parting parting(const Strand* a, const Strand* b);
@@ -38,8 +39,9 @@ struct Memory {
   int64_t num_bytes = 0;
   int64_t unit = 8;  // bits that are tracked together: the size of the smallest element seen in it
   bool read_only = false;
-  std::vector<char> own;              // the memory if it was allocated here
-  std::vector<uint8_t> written;       // one flag per unit; empty: everything was written
+  std::vector<char> own;         // the memory if it was allocated here
+  std::vector<uint8_t> written;  // one flag per unit; empty: everything was written
+  std::vector<uint8_t> pending;  // one flag per unit: an asynchronous copy to it has not ended; empty: none
   std::shared_ptr<const void> keeps;  // keeps the argument's memory alive
 
   int64_t num_units() const { return (num_bytes * 8 + unit - 1) / unit; }
@@ -53,6 +55,9 @@ struct Memory {
   /// True if all of the bits [begin, begin + size) were written.
   bool is_written(int64_t begin, int64_t size) const;
   void mark_written(int64_t begin, int64_t size, bool is_there = true);
+  /// True if an asynchronous copy to some of the bits has not ended.
+  bool is_pending(int64_t begin, int64_t size) const;
+  void mark_pending(int64_t begin, int64_t size, bool is_running);
 
   /// Records an access to some bits; returns the conflicting earlier access, if any.  `was_write` tells
   /// whether that one was a write.
@@ -61,6 +66,7 @@ struct Memory {
   /// Marks everything as not written: another iteration begins, with memory of its own.
   void forget_contents() {
     std::fill(written.begin(), written.end(), uint8_t{0});
+    pending.clear();
     forget_touches();
   }
 
