@@ -31,7 +31,7 @@ def with_views(func):
             if not any(buffer.same_as(view) for view in views):
                 views.append(buffer)
 
-    tw.tir.stmt_functor.post_order_visit(func.body, look)
+    tw.tir.post_order_visit(func.body, look)
     body = func.body
     for view in views:
         body = tw.tir.DeclBuffer(view, body)
