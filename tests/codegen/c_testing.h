@@ -47,7 +47,7 @@ inline runtime::Function through_llvm(const tir::PrimFunc& func) {
   const NativeTarget target = native_target(target::parse_target("llvm"));
   const std::string names[] = {"f"};
   const std::string objects[] = {emit_object(lower::lower_for_cpu("f", func), target),
-                                 emit_library_object(names, "", target)};
+                                 emit_library_object(names, {}, target)};
   return load_objects("test", objects).get_function("f");
 }
 

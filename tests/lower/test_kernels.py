@@ -35,7 +35,7 @@ def with_views(func):
     body = func.body
     for view in views:
         body = tw.tir.DeclBuffer(view, body)
-    return func.with_body(body)
+    return func.replace(body=body)
 
 
 def barriers(func) -> int:

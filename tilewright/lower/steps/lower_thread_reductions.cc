@@ -190,8 +190,16 @@ class Reduction {
   }
   using Made = std::pair<Stmt, std::vector<Buffer>>;
 
+  // All threads put parts together, those too whose result is not wanted: they wait for each other.
+  Reduction for_all_threads() const {
+    Reduction all = *this;
+    all.ignores_conditions_ = true;
+    return all;
+  }
+
   Stmt initial() const {
-    return in_spatial_loops(
+    const Reduction all = for_all_threads();
+    return all.in_spatial_loops(
         block_->name_hint + "_init", bool_imm(true),
         [&](const std::vector<PrimExpr>& indices, const Substitution& axes) -> Made {
           std::vector<Stmt> stores;
@@ -220,10 +228,8 @@ class Reduction {
     return stmt;
   }
 
-  // All threads put parts together, those too whose result is not wanted: they wait for each other.
   Stmt combined(const Sharers& group) const {
-    Reduction all = *this;
-    all.ignores_conditions_ = true;
+    const Reduction all = for_all_threads();
     return all.in_spatial_loops(block_->name_hint + "_combine", bool_imm(true),
                                 [&](const std::vector<PrimExpr>& indices, const Substitution&) -> Made {
                                   std::vector<Buffer> shared;
