@@ -22,6 +22,8 @@ from .runtime import (
     from_dlpack,
     get_global_func,
     load_module,
+    metal,
+    opencl,
     register_func,
     tensor,
 )
@@ -35,7 +37,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ArgumentError", "Device", "Executable", "IRModule", "InternalError", "Module", "Schedule", "Target", "Tensor", "Unsupported",
     "UserError", "VirtualMachine", "build", "compile", "cpu", "cuda", "device", "empty", "errors", "from_dlpack",
-    "get_global_func", "instrument", "ir", "load_module", "models", "register_func", "relax", "runtime", "schedule", "script", "target", "te",
+    "get_global_func", "instrument", "ir", "load_module", "metal", "models", "opencl", "register_func", "relax", "runtime", "schedule", "script", "target", "te",
     "tensor", "tir", "transform",
 ]  # fmt: skip
 

@@ -6,6 +6,7 @@ namespace tilewright::python {
 
 void bind_errors(nanobind::module_& m);
 void bind_nodes(nanobind::module_& m);
+void bind_devices(nanobind::module_& m);
 void bind_runtime(nanobind::module_& m);
 void bind_script(nanobind::module_& m);
 void bind_schedule(nanobind::module_& m);

@@ -7,6 +7,7 @@ NB_MODULE(_core, m) {
   nanobind::set_leak_warnings(false);  // nodes in module globals at exit are not leaks
   bind_errors(m);
   bind_nodes(m);
+  bind_devices(m);
   bind_runtime(m);
   bind_script(m);
   bind_schedule(m);

@@ -1,11 +1,14 @@
-// Bindings for tensors, packed functions, modules and devices.
+// Bindings for tensors; those of devices are in device.cc.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
+#include "tilewright/python/locks.h"
 #include "tilewright/python/runtime_values.h"
 #include "tilewright/python/values.h"
+#include "tilewright/runtime/device/accelerator.h"
 #include "tilewright/runtime/packed_elements.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/small_float.h"
@@ -29,10 +32,48 @@ void delete_capsule(PyObject* capsule) {
   }
 }
 
+// The elements on `device`; other threads run Python meanwhile.
+Tensor to_device(const Tensor& tensor, runtime::Device device) {
+  if (tensor.device() == device) return tensor;
+  const Unlocked unlocked;
+  return tensor.to(device);
+}
+
+// The tensor on the device that the one who takes it asks for.
+Tensor on_wanted_device(const Tensor& tensor, const nb::kwargs& options) {
+  if (!options.contains("dl_device") || options["dl_device"].is_none()) return tensor;
+  const auto [type, id] = nb::cast<std::pair<int32_t, int32_t>>(options["dl_device"]);
+  const runtime::Device wanted{type, id};
+  const bool may_copy = !options.contains("copy") || !options["copy"].is(nb::handle(Py_False));
+  if (wanted != tensor.device() && !may_copy)
+    throw nb::buffer_error("the tensor is on another device, and copy=False forbids a copy");
+  return to_device(tensor, wanted);
+}
+
+// Makes the stream of who takes a tensor wait for ours. The numbers are those of the standard: 1 and 2 are streams
+// that CUDA has names for, -1 and None ask for nothing.
+void wait_for_consumer(const Tensor& tensor, nb::handle stream) {
+  if (stream.is_none() || tensor.device().is_cpu()) return;
+  const auto number = nb::cast<int64_t>(stream);
+  if (number == -1) return;
+  const runtime::Accelerator& device = runtime::accelerator(tensor.device(), "__dlpack__");
+  if (number <= 0)
+    throw UserError("__dlpack__: {} is no stream", number)
+        .help("1 is the default stream of CUDA, -1 asks for none");
+  void* const current = device.current_stream(tensor.device().id);
+  void* const waiting = number == 1 ? nullptr : reinterpret_cast<void*>(number);
+  if (waiting != current) device.wait_for_stream(tensor.device().id, waiting, current);
+}
+
 // `options`: the arguments of __dlpack__ in the Python array API standard (2024.12).
 nb::object dlpack_capsule(const Tensor& lent, nb::kwargs options) {
-  const bool is_copied = options.contains("copy") && options["copy"].is(nb::handle(Py_True));
-  const Tensor tensor = is_copied ? lent.copy() : lent;
+  if (options.contains("stream")) wait_for_consumer(lent, options["stream"]);
+  const Tensor there = on_wanted_device(lent, options);
+  const bool is_copied = there == lent && options.contains("copy") && options["copy"].is(nb::handle(Py_True));
+  const Tensor tensor = is_copied ? lent.copy() : there;
+  if (tensor.device().type == kDLOpenCL)
+    throw nb::buffer_error(
+        "a tensor of OpenCL has no address that other libraries can use: copy it, x.to(\"cpu\")");
   const bool versioned = options.contains("max_version") && !options["max_version"].is_none() &&
                          nb::cast<int>(options["max_version"][0]) >= 1;
   if (versioned)
@@ -74,9 +115,19 @@ nb::object capsule_of(nb::handle value) {
   return nb::steal(capsule);
 }
 
+// A tensor on another device than the CPU is asked for again, with the stream that is to wait for its elements.
+Tensor on_our_stream(nb::handle value, const Tensor& lent) {
+  const runtime::Device device = lent.device();
+  if (device.type != kDLCUDA) return lent;
+  void* const current = runtime::accelerator(device, "from_dlpack").current_stream(device.id);
+  const auto stream = current ? reinterpret_cast<intptr_t>(current) : 1;
+  return tensor_from_capsule(value.attr("__dlpack__")(nb::arg("stream") = stream));
+}
+
 Tensor tensor_from_dlpack_object(nb::handle value) {
   try {
-    return tensor_from_capsule(capsule_of(value));
+    const Tensor lent = tensor_from_capsule(capsule_of(value));
+    return lent.device().is_cpu() ? lent : on_our_stream(value, lent);
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_TypeError)) throw;  // a producer that does not know max_version
   }
@@ -97,9 +148,11 @@ nb::object dtype_of_ml_dtypes(DataType dtype) {
   }
 }
 
-nb::object to_numpy(nb::handle self) {
+nb::object to_numpy(nb::handle given) {
   nb::module_ numpy = nb::module_::import_("numpy");
-  const auto& tensor = nb::cast<const Tensor&>(self);
+  const auto& original = nb::cast<const Tensor&>(given);
+  const Tensor tensor = to_device(original, runtime::Device::cpu());
+  const nb::object self = original == tensor ? nb::borrow(given) : nb::cast(tensor);
   const DataType dtype = tensor.dtype();
   auto copied = [&](const nb::handle& of) { return numpy.attr("array")(numpy.attr("from_dlpack")(of)); };
   if (runtime::shares_bytes(dtype)) {  // numpy uses a byte for each
@@ -155,16 +208,6 @@ DataType dtype_of(nb::handle dtype) {
   return DataType::parse(nb::str(dtype).c_str());
 }
 
-runtime::Device device_of(nb::handle device) {
-  if (nb::isinstance<runtime::Device>(device)) return nb::cast<runtime::Device>(device);
-  if (device.is_none()) return runtime::Device::cpu();
-  if (!PyUnicode_Check(device.ptr()))
-    throw UserError("the device is a Python {}, expected a device or its name",
-                    Py_TYPE(device.ptr())->tp_name)
-        .help("e.g. tilewright.cpu() or \"cuda:0\"");
-  return runtime::Device::parse(nb::cast<std::string>(device));
-}
-
 void bind_tensor(nb::module_& m) {
   nb::class_<Tensor>(m, "Tensor", nb::is_weak_referenceable(),
                      "Elements with a shape, on a device; shares memory with numpy and torch through DLPack.")
@@ -195,6 +238,10 @@ void bind_tensor(nb::module_& m) {
           },
           nb::arg("target").none(), "Copies the elements to the tensor `target`, and returns it.")
       .def(
+          "to", [](const Tensor& self, nb::handle device) { return to_device(self, device_of(device)); },
+          nb::arg("device").none(),
+          "A tensor with these elements on `device`, a device or its name; this one if they are there.")
+      .def(
           "reshape",
           [](const Tensor& self, nb::handle shape) { return self.reshape(ints_of(shape, "reshape")); },
           nb::arg("shape").none(),
@@ -205,7 +252,7 @@ void bind_tensor(nb::module_& m) {
       .def("__hash__", [](nb::handle self) { return reinterpret_cast<intptr_t>(self.ptr()) >> 4; });
   // The bytes of the elements in row-major order.
   m.def("tensor_to_bytes", [](const Tensor& self) {
-    const Tensor compact = self.compact();
+    const Tensor compact = to_device(self, runtime::Device::cpu()).compact();
     return nb::bytes(compact.data_as<char>(), static_cast<size_t>(compact.num_bytes()));
   });
   m.def("tensor_of_bytes", [](const nb::bytes& elements, const std::vector<int64_t>& shape, DataType dtype) {
@@ -232,35 +279,11 @@ void bind_tensor(nb::module_& m) {
   m.def(
       "tensor",
       [](nb::handle value, nb::handle device) {
-        return tensor_from_python(value).copy().to(device_of(device));
+        const Tensor lent = tensor_from_python(value);
+        const runtime::Device wanted = device_of(device);
+        return lent.device() == wanted ? lent.copy() : to_device(lent, wanted);
       },
       nb::arg("value").none(), nb::arg("device").none() = nb::none());
-}
-
-void bind_devices(nb::module_& m) {
-  nb::class_<runtime::Device>(m, "Device", "Where tensors live and programs run.")
-      .def(
-          "__init__",
-          [](runtime::Device* self, nb::handle name) { new (self) runtime::Device(device_of(name)); },
-          nb::arg("name").none() = "")
-      .def("__init__",
-           [](runtime::Device*, nb::args, nb::kwargs) {
-             throw UserError("Device: more than one name is given").help("e.g. Device(\"cuda:0\")");
-           })
-      .def_ro("device_type", &runtime::Device::type)
-      .def_ro("device_id", &runtime::Device::id)
-      .def("__eq__", [](const runtime::Device& a, const runtime::Device& b) { return a == b; })
-      .def("__hash__", [](const runtime::Device& a) { return a.type * 1000 + a.id; })
-      .def("__str__", &runtime::Device::str)
-      .def("__repr__", [](const runtime::Device& self) { return "device(\"" + self.str() + "\")"; })
-      .def_prop_ro("exist", [](const runtime::Device& self) {
-        try {
-          runtime::device_interface(self);
-          return true;
-        } catch (const Error&) {
-          return false;
-        }
-      });
 }
 
 }  // namespace
@@ -367,7 +390,6 @@ Tensor tensor_from_python(nb::handle value) {
 
 void bind_runtime(nb::module_& m) {
   lending_call();  // now, while no other thread needs it
-  bind_devices(m);
   bind_tensor(m);
   bind_functions(m);
 }

@@ -11,6 +11,8 @@ namespace nb = nanobind;
 void register_node_class(const std::string& kind_name, nb::object node_class);
 nb::object span_to_python(const Span& span);
 
+/// The device that a Device, its name, or None, which is the CPU, means.
+runtime::Device device_of(nb::handle device);
 /// A Python Tensor that shares the data.
 nb::object tensor_to_python(const runtime::Tensor& tensor);
 /// True if `value` is a numpy array, a torch tensor or anything else that has __dlpack__.

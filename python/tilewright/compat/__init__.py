@@ -11,7 +11,20 @@ import importlib.machinery
 import sys
 import types
 
-from . import classes, compiled, errors, graphs, keywords, nodes, printing, schedules, scopes, tables, target
+from . import (
+    classes,
+    compiled,
+    devices,
+    errors,
+    graphs,
+    keywords,
+    nodes,
+    printing,
+    schedules,
+    scopes,
+    tables,
+    target,
+)
 
 __all__ = ["install"]
 
@@ -44,6 +57,7 @@ def install() -> types.ModuleType:
     schedules.add()
     scopes.add()
     compiled.add()
+    devices.add()
     keywords.add(modules)
     graphs.add()
     target.add()

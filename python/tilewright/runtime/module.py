@@ -18,7 +18,7 @@ def _time_evaluator(
     """A callable that runs function `func_name` on its arguments and returns the measured times.
 
     func_name      a function of this module
-    dev            where it runs; default the CPU
+    dev            where it runs; default where its arguments are, whose clock measures the time
     number         runs per measurement; default 10
     repeat         measurements; default 1
     min_repeat_ms  at least so long a measurement, milliseconds; number grows; default 0
@@ -26,9 +26,10 @@ def _time_evaluator(
                    caches stay warm
     >>> lib.time_evaluator("mm_relu", tilewright.cpu())(a, b, c).mean
     """
-    from .vm import require_cpu, time_evaluator
+    from .vm import devices_of, time_evaluator
 
-    require_cpu("time_evaluator", dev)
+    for device in devices_of("time_evaluator", dev):
+        device.sync()  # says why if it is not there
     return time_evaluator(
         self[func_name],
         number=number,

@@ -139,8 +139,9 @@ def _array(self, dtype=None, copy=None) -> numpy.ndarray:
     except (BufferError, RuntimeError):
         shared = None
     if shared is None or (dtype is not None and shared.dtype != dtype):
+        where = "" if self.device.device_type == 1 else f" on {self.device}"
         raise ValueError(
-            f"numpy cannot have a tensor of {self.dtype} as {dtype or self.dtype} without a copy"
+            f"numpy cannot have a tensor of {self.dtype}{where} as {dtype or self.dtype} without a copy"
         )
     return shared
 

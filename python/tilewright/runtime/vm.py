@@ -9,9 +9,10 @@ from .signature import TensorInfo, inputs_of, main_of, outputs_of, signatures
 _CPU = 1  # the number of the CPU among the kinds of devices, as in DLPack
 
 
-def require_cpu(what: str, device) -> None:
-    """Raises Unsupported unless `device` (a device, its name, a list of one, or None) is the CPU; `what` opens the message."""
+def devices_of(what: str, device) -> list:
+    """The devices that `device` (a device, its name, a list of them, or None) means; `what` opens messages."""
     devices = device if isinstance(device, list | tuple) else [device]
+    found = []
     for each in devices:
         if isinstance(each, str):
             each = _core.Device(each)
@@ -19,7 +20,14 @@ def require_cpu(what: str, device) -> None:
             raise UserError(
                 f"{what}: device is a Python {type(each).__name__}, expected a device\nhelp: e.g. tilewright.cpu()"
             )
-        if each is not None and each.device_type != _CPU:
+        found += [] if each is None else [each]
+    return found
+
+
+def require_cpu(what: str, device) -> None:
+    """Raises Unsupported unless `device` (a device, its name, a list of one, or None) is the CPU; `what` opens the message."""
+    for each in devices_of(what, device):
+        if each.device_type != _CPU:
             raise Unsupported(
                 f"{what}: this program is code of the CPU, it cannot run on {each}\nhelp: leave the device out, or pass tilewright.cpu()"
             )
@@ -208,6 +216,8 @@ def time_evaluator(
     function, *, number: int = 10, repeat: int = 1, min_repeat_ms: int = 0, cache_flush_bytes: int = 0
 ):
     """A callable that runs `function` on its arguments and returns times in seconds: mean, median, min, max, std, results.
+
+    Where an argument is on a GPU, the times are between events of that device.
 
     number         calls per measurement, >= 1; default 10
     repeat         measurements, >= 1; default 1

@@ -3,6 +3,7 @@
 
 #include "../expect_error.h"
 #include "launching.h"
+#include "tilewright/runtime/time_evaluator.h"
 
 namespace tilewright::runtime {
 namespace {
@@ -296,6 +297,24 @@ TEST_F(Opencl, EventsMeasureTime) {
   const double seconds = device.seconds_between(0, begin.get(), end.get());
   EXPECT_GT(seconds, 1e-6);
   EXPECT_LT(seconds, 10);
+}
+
+TEST_F(Opencl, TheClockOfTheDeviceMeasures) {
+  const auto registered = register_device_code(code_of(kText));
+  const Tensor a = Tensor::zeros(Shape{1 << 20}, kFloat32, kOpencl);
+  int num_calls = 0;
+  const Function function = Function::packed("f", [&num_calls](Args args) -> Value {
+    ++num_calls;
+    const Tensor tensor = args[0].as_tuple()[0].as_tensor();
+    launch(kOpencl, kAddKey, {{1 << 14, 1, 1}, {64, 1, 1}, 0}, {tensor, tensor, tensor, 1 << 20});
+    return {};
+  });
+  const Value arguments[] = {Value::tuple({a})};
+  const TimingResult result = time_evaluator(function, arguments, {.number = 3, .repeat = 2});
+  EXPECT_EQ(num_calls, 1 + 3 * 2);
+  ASSERT_EQ(result.results_s.size(), 2u);
+  EXPECT_GT(result.min_s, 1e-6);
+  EXPECT_LT(result.max_s, 10);
 }
 
 }  // namespace
