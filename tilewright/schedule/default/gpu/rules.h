@@ -27,6 +27,12 @@ std::optional<Reason> reduce_rows_by_threads(Schedule& sch, const std::vector<Bl
 /// A block that chooses one of many terms together with its place, as argmax does: each thread chooses of some.
 std::optional<Reason> choose_by_threads(Schedule& sch, BlockRef ref, const GpuFeatures& features);
 
+/// Products of matrices, and convolutions, in tiles that lie in shared memory and registers.
+///
+/// epilogue  an element by element block that is the only reader of the sum and takes part, or nothing
+std::optional<Reason> tile_product(Schedule& sch, const BlockShape& sum,
+                                   const std::optional<BlockShape>& epilogue, const GpuFeatures& features);
+
 /// The whole nest of a block in one thread: what always works.
 std::optional<Reason> run_in_one_thread(Schedule& sch, BlockRef block);
 
