@@ -173,6 +173,22 @@ std::vector<PrimExpr> indices_without_digits(const Access& access, arith::Analyz
   return {};
 }
 
+// The number whose digits a box has in neighbouring dimensions, in which it is one element wide; null if there is none.
+PrimExpr number_of_box(const arith::IntervalRegion& box, const Buffer& buffer, arith::Analyzer& analyzer) {
+  Digits digits{{}, buffer->shape};
+  for (const arith::Interval& side : box) {
+    const bool is_point = side.is_bounded() && analyzer.can_prove_equal(side.min, side.max);
+    digits.indices.push_back(is_point ? analyzer.simplify(side.min) : PrimExpr());
+  }
+  for (size_t first = 0; first < box.size(); ++first) {
+    for (size_t last = first + 1; last < box.size() && digits.indices[first] && digits.indices[last];
+         ++last) {
+      if (PrimExpr number = number_of_digits(digits, first, last, analyzer)) return number;
+    }
+  }
+  return nullptr;
+}
+
 // The union of two moving boxes in the dimensions where they differ by a constant.
 Tile united(const arith::IntervalRegion& a, const arith::IntervalRegion& b, arith::Analyzer& analyzer) {
   Tile tile;
@@ -216,6 +232,16 @@ std::vector<NodeId> determined_loops(const State& state, const Access& a, const 
   const arith::IntervalRegion box_a = relaxed(state, a, loops.back(), analyzer);
   const arith::IntervalRegion box_b = relaxed(state, b, loops.back(), analyzer);
   std::vector<NodeId> found = determined_loops(state, box_a, box_b, loops, analyzer);
+  if (found.size() < loops.size()) {
+    const PrimExpr number = number_of_box(box_a, a.buffer, analyzer),
+                   same = number_of_box(box_b, b.buffer, analyzer);
+    if (number && same && analyzer.can_prove_equal(number, same)) {
+      for (NodeId loop :
+           pinned_loops({{number}, {imm(1)}}, loops, ranges_of(state, loops), bool_imm(true), analyzer)) {
+        if (std::find(found.begin(), found.end(), loop) == found.end()) found.push_back(loop);
+      }
+    }
+  }
   if (found.size() == loops.size() || a.block != b.block) return found;
   // The same block: its inner loops need not be relaxed, which keeps strided accesses apart.
   std::vector<NodeId> inner = loops;

@@ -105,11 +105,20 @@ void GpuRules::tile(const BlockShape& sum) {
     epilogue.reset();
     is_tiled = attempt("tiles", sum.ref, rule);
   }
-  if (is_tiled) done_.push_back(sum.ref);
+  if (is_tiled)
+    done_.push_back(sum.ref);
+  else
+    reduces_rows({sum});
 }
 
 // Blocks that no other rule takes.
 void GpuRules::share(BlockRef block) {
+  if (const OrReason<BlockShape> shape = shape_of(sch_, block)) {
+    const auto columns = [&](Schedule& copy) { return reduce_columns(copy, *shape, features_); };
+    const auto squares = [&](Schedule& copy) { return transpose_in_shared_memory(copy, *shape, features_); };
+    if (shape->is_reduction() ? attempt("columns", block, columns) : attempt("transpose", block, squares))
+      return;
+  }
   if (!shape_of(sch_, block) && sch_.get(block)->init &&
       attempt("choose", block, [&](Schedule& copy) { return choose_by_threads(copy, block, features_); }))
     return;

@@ -144,7 +144,8 @@ OrReason<TilePlan> plan_tiles(const BlockShape& sum, const GpuFeatures& features
   TilePlan best = plan;
   for (plan.thread_columns = 1; plan.thread_columns <= most_columns; plan.thread_columns *= 2) {
     for (plan.thread_rows = 1; plan.thread_rows <= 16; plan.thread_rows *= 2) {
-      for (plan.rows = plan.thread_rows; plan.rows <= features.max_threads_per_block; plan.rows *= 2) {
+      for (plan.rows = std::max(plan.thread_rows, kGpuCosts.least_tile_rows);
+           plan.rows <= features.max_threads_per_block; plan.rows *= 2) {
         for (plan.columns = plan.thread_columns; plan.columns <= features.max_threads_per_block;
              plan.columns *= 2) {
           if (plan.threads() > std::min(kGpuCosts.block_threads, features.max_threads_per_block)) break;

@@ -148,7 +148,9 @@ void copy_by_threads(Schedule& sch, BlockRef copy, LoopRef step, const TilePlan&
   const LoopRef loop = copying_loop(sch, copy, around, features, &lanes);
   const int64_t count = extent_of(sch, loop);
   while (lanes > 1 && count % (lanes * plan.threads()) != 0) lanes /= 2;
-  const std::vector<LoopRef> parts = steps::split(sch, loop, {None{}, plan.threads(), lanes});
+  Factors factors = {None{}, plan.threads()};
+  if (lanes > 1) factors.push_back(lanes);
+  const std::vector<LoopRef> parts = steps::split(sch, loop, factors);
   steps::bind(sch, parts[1], "threadIdx.x");
   if (lanes > 1) steps::vectorize(sch, parts[2]);
   const int64_t bytes = std::max<int64_t>(1, sch.get(copy)->writes[0]->buffer->dtype.num_bytes());
@@ -184,8 +186,8 @@ std::optional<Reason> tile_product(Schedule& sch, const BlockShape& sum,
       sch, loops[first + 1], {None{}, plan->columns / plan->thread_columns, plan->thread_columns});
   const std::vector<LoopRef> terms = steps::split(sch, loops[first + 2], {None{}, plan->terms});
   steps::reorder(sch, {rows[0], columns[0], rows[1], columns[1], terms[0], terms[1], rows[2], columns[2]});
+  steps::reverse_compute_at(sch, parts.result_copy, columns[1]);
   const LoopRef thread = steps::fuse(sch, {rows[1], columns[1]});
-  steps::reverse_compute_at(sch, parts.result_copy, thread);
   if (first > 0) steps::bind(sch, loops[0], "blockIdx.z");
   steps::bind(sch, rows[0], "blockIdx.x");
   steps::bind(sch, columns[0], "blockIdx.y");
