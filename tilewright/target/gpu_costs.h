@@ -10,9 +10,14 @@ struct GpuCosts {
   int64_t block_threads = 256;
   // Terms that a thread adds by itself before threads share a sum: below, combining costs more than it gains.
   int64_t terms_per_thread = 4;
-  // Results that fill a GPU by one thread each, as warps of every multiprocessor: beyond, threads share no sum that
-  // lies apart in memory.
+  // Warps of each multiprocessor that keep memory busy: where there are more results, a thread has one each.
   int64_t warps_per_sm = 8;
+  // Rows of a product of matrices below which threads along its sum, not tiles, keep memory busy.
+  int64_t least_tile_rows = 8;
+  // Registers of a thread besides its tile: addresses, loop variables, what is on its way from memory.
+  int64_t other_registers = 40;
+  // Sectors of memory that a row of a tile of an operand takes, so that it is read whole.
+  int64_t sectors_of_row = 2;
 };
 inline constexpr GpuCosts kGpuCosts{};
 

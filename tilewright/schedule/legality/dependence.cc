@@ -110,26 +110,29 @@ PrimExpr flat_index(const Access& access, arith::Analyzer& analyzer) {
   return analyzer.simplify(index);
 }
 
+// The indices of an access to one element, with what is left of the last one without its lanes: i * 4 + lane.
+struct Digits {
+  std::vector<PrimExpr> indices, counts;
+};
+
 // The number that follows from the indices of dimensions `first` to `last`, whatever m and n are: f of
 // [f // (m * n), f // n % m, f % n], as of one loop that was made of several, or f // 4 of [f // (m * 4), f // 4 % m].
 // The places of digits are the extents of the buffer.  Null if there is none.
-PrimExpr number_of_digits(const Access& access, size_t first, size_t last, arith::Analyzer& analyzer) {
-  const auto* top = access.region[first]->min.as<FloorDivNode>();
-  if (!top || is<IntImmNode>(top->b) || !is_one(access.region[first]->extent)) return nullptr;
-  PrimExpr places = access.buffer->shape[last];
-  for (size_t n = last - 1; n > first; --n) places = access.buffer->shape[n] * places;
+PrimExpr number_of_digits(const Digits& digits, size_t first, size_t last, arith::Analyzer& analyzer) {
+  const auto* top = digits.indices[first].as<FloorDivNode>();
+  if (!top) return nullptr;
+  PrimExpr places = digits.counts[last];
+  for (size_t n = last - 1; n > first; --n) places = digits.counts[n] * places;
   const PrimExpr below = analyzer.simplify(floordiv(top->b, places));  // 4: digits that other indices have
   if (!is<IntImmNode>(below) || !analyzer.can_prove_equal(places * below, top->b)) return nullptr;
   const PrimExpr number = analyzer.simplify(floordiv(top->a, below));
   PrimExpr place = make_const_int(number->dtype, 1);
   for (size_t n = last; n > first; --n) {
-    const PrimExpr &index = access.region[n]->min, &count = access.buffer->shape[n];
-    if (!is_one(access.region[n]->extent)) return nullptr;
+    const PrimExpr &index = digits.indices[n], &count = digits.counts[n];
     // f // 4 % m and f % (m * 4) // 4 are one digit
-    const bool is_digit =
-        analyzer.can_prove_equal(index, floormod(is_one(place) ? number : floordiv(number, place), count)) ||
-        analyzer.can_prove_equal(
-            index, floordiv(floormod(top->a, count * place * below), analyzer.simplify(place * below)));
+    const bool is_digit = analyzer.can_prove_equal(index, floormod(floordiv(number, place), count)) ||
+                          analyzer.can_prove_equal(index, floordiv(floormod(top->a, count * place * below),
+                                                                   analyzer.simplify(place * below)));
     if (!is_digit) return nullptr;
     place = analyzer.simplify(count * place);
   }
@@ -139,19 +142,51 @@ PrimExpr number_of_digits(const Access& access, size_t first, size_t last, arith
 // The indices with the number of neighbouring digits in their place; empty if there are none.
 std::vector<PrimExpr> indices_without_digits(const Access& access, arith::Analyzer& analyzer) {
   const size_t ndim = access.region.size();
+  Digits whole;
+  for (size_t n = 0; n < ndim; ++n) {
+    if (!is_one(access.region[n]->extent)) return {};
+    whole.indices.push_back(analyzer.simplify(access.region[n]->min));
+    whole.counts.push_back(access.buffer->shape[n]);
+  }
   for (size_t first = 0; first < ndim; ++first) {
     for (size_t last = ndim - 1; last > first; --last) {
-      const PrimExpr number = number_of_digits(access, first, last, analyzer);
-      if (!number) continue;
-      std::vector<PrimExpr> indices = {number};
-      for (size_t n = 0; n < ndim; ++n) {
-        if ((n < first || n > last) && is_one(access.region[n]->extent))
-          indices.push_back(access.region[n]->min);
+      for (const int64_t lanes : {1, 2, 4, 8, 16}) {
+        int64_t count;
+        const bool is_divided = as_const_int(whole.counts[last], &count) && count % lanes == 0;
+        if (lanes > 1 && !is_divided) continue;
+        Digits digits = whole;
+        if (lanes > 1) {
+          digits.indices[last] = analyzer.simplify(floordiv(whole.indices[last], lanes));
+          digits.counts[last] = make_const_int(whole.counts[last]->dtype, count / lanes);
+        }
+        const PrimExpr number = number_of_digits(digits, first, last, analyzer);
+        if (!number) continue;
+        std::vector<PrimExpr> indices = {number};
+        if (lanes > 1) indices.push_back(analyzer.simplify(floormod(whole.indices[last], lanes)));
+        for (size_t n = 0; n < ndim; ++n) {
+          if (n < first || n > last) indices.push_back(whole.indices[n]);
+        }
+        return indices;
       }
-      return indices;
     }
   }
   return {};
+}
+
+// The number whose digits a box has in neighbouring dimensions, in which it is one element wide; null if there is none.
+PrimExpr number_of_box(const arith::IntervalRegion& box, const Buffer& buffer, arith::Analyzer& analyzer) {
+  Digits digits{{}, buffer->shape};
+  for (const arith::Interval& side : box) {
+    const bool is_point = side.is_bounded() && analyzer.can_prove_equal(side.min, side.max);
+    digits.indices.push_back(is_point ? analyzer.simplify(side.min) : PrimExpr());
+  }
+  for (size_t first = 0; first < box.size(); ++first) {
+    for (size_t last = first + 1; last < box.size() && digits.indices[first] && digits.indices[last];
+         ++last) {
+      if (PrimExpr number = number_of_digits(digits, first, last, analyzer)) return number;
+    }
+  }
+  return nullptr;
 }
 
 // The union of two moving boxes in the dimensions where they differ by a constant.
@@ -197,6 +232,16 @@ std::vector<NodeId> determined_loops(const State& state, const Access& a, const 
   const arith::IntervalRegion box_a = relaxed(state, a, loops.back(), analyzer);
   const arith::IntervalRegion box_b = relaxed(state, b, loops.back(), analyzer);
   std::vector<NodeId> found = determined_loops(state, box_a, box_b, loops, analyzer);
+  if (found.size() < loops.size()) {
+    const PrimExpr number = number_of_box(box_a, a.buffer, analyzer),
+                   same = number_of_box(box_b, b.buffer, analyzer);
+    if (number && same && analyzer.can_prove_equal(number, same)) {
+      for (NodeId loop :
+           pinned_loops({{number}, {imm(1)}}, loops, ranges_of(state, loops), bool_imm(true), analyzer)) {
+        if (std::find(found.begin(), found.end(), loop) == found.end()) found.push_back(loop);
+      }
+    }
+  }
   if (found.size() == loops.size() || a.block != b.block) return found;
   // The same block: its inner loops need not be relaxed, which keeps strided accesses apart.
   std::vector<NodeId> inner = loops;
@@ -237,6 +282,13 @@ std::optional<NodeId> loop_that_rewrites(const State& state, const Access& read,
   if (read.buffer == write.buffer)  // otherwise two views of the same memory
     determined = determined_loops(state, relaxed(state, write, last, analyzer),
                                   relaxed(state, read, last, analyzer), chain, analyzer);
+  // min(i * 4 + 3, n - 1) is at no constant distance: what would be read without the guard is more, and known
+  if (read.buffer == write.buffer && determined.size() < chain.size()) {
+    const std::vector<NodeId> others =
+        determined_loops(state, relaxed_unguarded(state, write, last, analyzer),
+                         relaxed_unguarded(state, read, last, analyzer), chain, analyzer);
+    determined.insert(determined.end(), others.begin(), others.end());
+  }
   for (NodeId loop : chain) {
     if (std::find(determined.begin(), determined.end(), loop) == determined.end() &&
         !is_one(state.node(loop).loop()->extent))

@@ -26,7 +26,8 @@ bool is_aligned(const Buffer& buffer, const std::vector<PrimExpr>& indices, cons
                                            make_const_int(first->dtype, 0));
 }
 
-// How many neighbours along the last axis a thread computes as a vector, 1 if they are none.
+}  // namespace
+
 int64_t lanes_of(const BlockShape& shape, const GpuFeatures& features) {
   const std::optional<size_t> column = shape.last_axis();
   if (shape.is_reduction() || !column) return 1;
@@ -54,6 +55,8 @@ int64_t lanes_of(const BlockShape& shape, const GpuFeatures& features) {
   }
   return 1;
 }
+
+namespace {
 
 // The loop of the last axis innermost, so that neighbouring threads work on neighbours.
 void put_last_axis_last(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* spatial) {
@@ -100,10 +103,10 @@ std::optional<Reason> share_elements(Schedule& sch, BlockRef block, const GpuFea
     steps::vectorize(sch, parts[1]);
     loops.spatial.back() = parts[0];
   }
+  for (BlockRef copy : copies) steps::reverse_compute_at(sch, copy, loops.spatial.back());
   const std::optional<int64_t> count = num_iterations(sch, loops.spatial);
   const std::vector<LoopRef> parts =
       steps::split(sch, fused(sch, loops.spatial), {None{}, threads_for(count, features)});
-  for (BlockRef copy : copies) steps::reverse_compute_at(sch, copy, parts[1]);
   steps::bind(sch, parts[0], "blockIdx.x");
   steps::bind(sch, parts[1], "threadIdx.x");
   if (is_reduction && !loops.others.empty()) steps::decompose_reduction(sch, block, loops.others[0]);

@@ -93,8 +93,10 @@ OrReason<RowPlan> plan_rows(const std::vector<BlockShape>& shapes, const GpuFeat
     return Reason(Reason::kTooSmall, "rows of {} terms are shorter than the {} threads of a warp", length,
                   features.warp_size);
   plan.threads = threads_of_row(length, features);
-  if (plan.num_rows > 0 && plan.threads == features.warp_size) {
-    const BlockShape& last = shapes.back();
+  const BlockShape& last = shapes.back();
+  // blocks of the grid count parts of an open number of rows only along one axis
+  const bool is_last_open = plan.num_rows > 1 && last.extent(spatial_axes(last)[plan.num_rows - 1]) == 0;
+  if (plan.num_rows > 0 && plan.threads == features.warp_size && !is_last_open) {
     const int64_t rows = last.likely_extent(spatial_axes(last)[plan.num_rows - 1]);
     const int64_t most = std::min(kGpuCosts.block_threads, features.max_threads_per_block) / plan.threads;
     plan.rows_in_block = std::clamp<int64_t>(

@@ -24,8 +24,20 @@ std::optional<Reason> share_elements(Schedule& sch, BlockRef block, const GpuFea
 /// shapes  blocks that follow each other, in order
 std::optional<Reason> reduce_rows_by_threads(Schedule& sch, const std::vector<BlockShape>& shapes,
                                              const GpuFeatures& features);
+/// A few sums of many terms that lie apart in memory: threads along one axis have neighbouring results, along another
+/// parts of the terms.
+std::optional<Reason> reduce_columns(Schedule& sch, const BlockShape& sum, const GpuFeatures& features);
+/// A block that reads along one axis and writes along another: through a square of shared memory.
+std::optional<Reason> transpose_in_shared_memory(Schedule& sch, const BlockShape& shape,
+                                                 const GpuFeatures& features);
 /// A block that chooses one of many terms together with its place, as argmax does: each thread chooses of some.
 std::optional<Reason> choose_by_threads(Schedule& sch, BlockRef ref, const GpuFeatures& features);
+
+/// Products of matrices, and convolutions, in tiles that lie in shared memory and registers.
+///
+/// epilogue  an element by element block that is the only reader of the sum and takes part, or nothing
+std::optional<Reason> tile_product(Schedule& sch, const BlockShape& sum,
+                                   const std::optional<BlockShape>& epilogue, const GpuFeatures& features);
 
 /// The whole nest of a block in one thread: what always works.
 std::optional<Reason> run_in_one_thread(Schedule& sch, BlockRef block);

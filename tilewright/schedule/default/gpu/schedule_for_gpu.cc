@@ -43,6 +43,8 @@ class GpuRules {
   std::vector<std::vector<BlockShape>> runs() const;
   bool reduces_rows(const std::vector<BlockShape>& shapes);
   void reduce_rows();
+  void tile(const BlockShape& sum);
+  void inline_paddings();
   void share(BlockRef block);
 
   Schedule& sch_;
@@ -91,8 +93,32 @@ void GpuRules::reduce_rows() {
   }
 }
 
+// A product of matrices, with the block that alone reads it if that works element by element.
+void GpuRules::tile(const BlockShape& sum) {
+  const std::vector<BlockShape> all = shapes_of(sch_, blocks_);
+  const std::vector<const BlockShape*> readers = readers_of(all, sum);
+  std::optional<BlockShape> epilogue;
+  if (readers.size() == 1 && !readers[0]->is_reduction() && !is_done(readers[0]->ref)) epilogue = *readers[0];
+  const auto rule = [&](Schedule& copy) { return tile_product(copy, sum, epilogue, features_); };
+  bool is_tiled = attempt("tiles", sum.ref, rule);
+  if (!is_tiled && epilogue && attempts.back().reason->kind == Reason::kRefused) {
+    epilogue.reset();
+    is_tiled = attempt("tiles", sum.ref, rule);
+  }
+  if (is_tiled)
+    done_.push_back(sum.ref);
+  else
+    reduces_rows({sum});
+}
+
 // Blocks that no other rule takes.
 void GpuRules::share(BlockRef block) {
+  if (const OrReason<BlockShape> shape = shape_of(sch_, block)) {
+    const auto columns = [&](Schedule& copy) { return reduce_columns(copy, *shape, features_); };
+    const auto squares = [&](Schedule& copy) { return transpose_in_shared_memory(copy, *shape, features_); };
+    if (shape->is_reduction() ? attempt("columns", block, columns) : attempt("transpose", block, squares))
+      return;
+  }
   if (!shape_of(sch_, block) && sch_.get(block)->init &&
       attempt("choose", block, [&](Schedule& copy) { return choose_by_threads(copy, block, features_); }))
     return;
@@ -103,12 +129,27 @@ void GpuRules::share(BlockRef block) {
   attempt("one_thread", block, [&](Schedule& copy) { return run_in_one_thread(copy, block); });
 }
 
+// What is padded for a reduction alone is padded where its threads read it.
+void GpuRules::inline_paddings() {
+  const std::vector<BlockShape> all = shapes_of(sch_, blocks_);
+  for (const BlockShape& shape : all) {
+    const std::vector<const BlockShape*> readers = readers_of(all, shape);
+    if (!is_padding(shape) || readers.size() != 1 || is_done(shape.ref) || is_done(readers[0]->ref)) continue;
+    attempt("inline", shape.ref, [&](Schedule& copy) {
+      steps::compute_inline(copy, shape.ref);
+      return std::nullopt;
+    });
+  }
+}
+
 void GpuRules::apply() {
   for (BlockRef block : blocks_) require_plan(sch_, block);
-  // what is padded is padded where threads read it
-  inline_elements(
-      sch_, blocks_, [](const BlockShape& shape, const BlockShape&) { return is_padding(shape); }, &attempts);
+  inline_elements(sch_, blocks_, [](const BlockShape&, const BlockShape&) { return false; }, &attempts);
   reduce_rows();
+  for (const BlockShape& shape : shapes_of(sch_, blocks_)) {
+    if (!is_done(shape.ref) && is_product(shape)) tile(shape);
+  }
+  inline_paddings();
   for (BlockRef block : blocks_) {
     if (!sch_.is_alive(block)) continue;
     remove_plan(sch_, block);

@@ -1,0 +1,204 @@
+// Rule tiles: products of matrices, and convolutions as such, in tiles that lie in shared memory and registers.
+//   for i, j, k: C[i, j] += A[i, k] * B[k, j]
+//   ->  for row tile in blockIdx.x, column tile in blockIdx.y, thread in threadIdx.x:
+//         R[8, 4] = 0
+//         for ko: A1[16, 64], B1[16, 128] = tiles of A and B, copied by all threads, zeros where there are no elements
+//                 for k: R += A1[k, ..] * B1[k, ..]
+//         C[.., ..] = R
+// Axes that only one operand depends on are taken together: rows of a convolution are its pixels, and what it adds up
+// are channels and taps.
+#include <algorithm>
+#include <numeric>
+
+#include "tilewright/schedule/default/cpu/rules.h"
+#include "tilewright/schedule/default/gpu/threads.h"
+#include "tilewright/schedule/default/gpu/tile_plan.h"
+#include "tilewright/schedule/steps.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::schedule {
+namespace {
+
+// [batch, rows, columns, terms] of the axes of `sum`, without batch where it has none.
+IndexMap matrix_map(const BlockShape& sum, const ProductAxes& axes) {
+  std::vector<Var> from;
+  for (const IterVar& axis : sum.block->iter_vars) from.push_back(make_var("a", axis->var->dtype));
+  std::vector<PrimExpr> to;
+  for (const auto& group : {axes.batch, axes.rows, axes.columns, axes.terms}) {
+    PrimExpr index;
+    for (size_t axis : group)
+      index = index ? index * sum.block->iter_vars[axis]->dom->extent + from[axis] : PrimExpr(from[axis]);
+    if (index) to.push_back(index);
+  }
+  return IndexMapNode::make(from, to);
+}
+
+// The number of the read buffer of `block` that is `buffer`.
+int64_t place_of_read(const Schedule& sch, BlockRef block, const Buffer& buffer) {
+  const std::vector<BufferRegion>& reads = sch.get(block)->reads;
+  const auto found =
+      std::ranges::find_if(reads, [&](const BufferRegion& read) { return read->buffer == buffer; });
+  TILEWRIGHT_CHECK(found != reads.end(), "block {} does not read {}", sch.get(block)->name_hint,
+                   buffer->name);
+  return found - reads.begin();
+}
+
+/// A product of matrices and what copies its operands and result.
+struct Parts {
+  BlockRef sum;
+  BlockRef row_copy, column_copy;  // from memory to shared memory
+  BlockRef result_copy;            // from registers to memory
+};
+
+// The buffer that `block` reads for an operand whose copy is `copy`.
+Buffer copied_buffer(const Schedule& sch, BlockRef copy) { return sch.get(copy)->writes[0]->buffer; }
+
+// The copy of an operand, zeros beyond its elements, with the values before it computed in it.
+BlockRef padded_copy(Schedule& sch, BlockRef sum, BlockRef copy) {
+  const Buffer buffer = copied_buffer(sch, copy);
+  const std::vector<BufferRegion> reads = sch.get(sum)->reads;
+  const bool is_read =
+      std::ranges::any_of(reads, [&](const BufferRegion& read) { return read->buffer == buffer; });
+  if (is_read) return copy;
+  const std::vector<BlockRef> padded = sch.call("get_consumers", copy).blocks();
+  if (padded.size() != 1) throw UserError("{} blocks read {}", padded.size(), buffer->name);
+  steps::compute_inline(sch, copy);
+  return padded[0];
+}
+
+// Padding that only `copy` reads is computed where it is read.
+void inline_padding(Schedule& sch, BlockRef copy) {
+  for (BlockRef maker : sch.call("get_producers", copy).blocks()) {
+    const OrReason<BlockShape> shape = shape_of(sch, maker);
+    const bool is_alone = sch.call("get_consumers", maker).blocks().size() == 1;
+    if (shape && is_padding(*shape) && is_alone) steps::compute_inline(sch, maker);
+  }
+}
+
+Parts make_parts(Schedule& sch, const BlockShape& sum, const TilePlan& plan,
+                 const std::optional<BlockShape>& epilogue) {
+  Parts parts;
+  parts.sum = sum.ref;
+  steps::transform_block_layout(sch, sum.ref, matrix_map(sum, plan.axes));
+  const auto copy_of = [&](const Buffer& buffer) {
+    return steps::reindex(sch, sum.ref, steps::read_buffer(place_of_read(sch, sum.ref, buffer)));
+  };
+  const BlockRef row_copy = copy_of(plan.axes.row_operand), column_copy = copy_of(plan.axes.column_operand);
+  parts.result_copy = steps::reindex(sch, sum.ref, steps::written_buffer(0));
+  for (BlockRef copy : {row_copy, column_copy}) inline_padding(sch, copy);
+  if (epilogue) steps::reverse_compute_inline(sch, epilogue->ref);
+  std::vector<int64_t> padding = {plan.rows, plan.columns, plan.terms};
+  if (!plan.axes.batch.empty()) padding.insert(padding.begin(), 1);
+  steps::pad_einsum(sch, sum.ref, padding);
+  parts.row_copy = padded_copy(sch, sum.ref, row_copy);
+  parts.column_copy = padded_copy(sch, sum.ref, column_copy);
+  const std::vector<BlockRef> results = sch.call("get_consumers", sum.ref).blocks();
+  if (results.size() != 1) throw UserError("{} blocks read the sums", results.size());
+  if (sch.state()[results[0]] != sch.state()[parts.result_copy]) {
+    steps::reverse_compute_inline(sch, parts.result_copy);
+    parts.result_copy = results[0];
+  }
+  return parts;
+}
+
+// Terms before rows, in memory that neighbouring threads read side by side.
+void put_terms_first(Schedule& sch, BlockRef sum, BlockRef copy) {
+  const Buffer buffer = copied_buffer(sch, copy);
+  std::vector<Var> from;
+  for (const PrimExpr& extent : buffer->shape) from.push_back(make_var("a", extent->dtype));
+  std::vector<PrimExpr> to(from.begin(), from.end());
+  std::swap(to[to.size() - 1], to[to.size() - 2]);
+  steps::transform_layout(sch, sum, steps::read_buffer(place_of_read(sch, sum, buffer)),
+                          IndexMapNode::make(from, to));
+}
+
+// The loops of the copy of a tile in the order in which threads take elements: along terms where these are neighbours
+// in memory, a sector of a row after the other, else along rows.
+LoopRef copying_loop(Schedule& sch, BlockRef copy, int64_t loops_around, const GpuFeatures& features,
+                     int64_t* lanes) {
+  const OrReason<BlockShape> shape = shape_of(sch, copy);
+  std::vector<LoopRef> loops = steps::get_loops(sch, copy);
+  loops.erase(loops.begin(), loops.begin() + loops_around);
+  const LoopRef row = loops[loops.size() - 2], term = loops[loops.size() - 1];
+  const size_t term_axis = shape ? shape->block->iter_vars.size() - 1 : 0;
+  const bool is_along_terms = shape && std::ranges::any_of(shape->loads, [&](const BufferLoadNode* load) {
+                                return along(*shape, load, term_axis) == Along::kContiguous;
+                              });
+  *lanes = shape && !is_along_terms ? lanes_of(*shape, features) : 1;
+  if (!is_along_terms) {
+    steps::reorder(sch, {term, row});
+    return steps::fuse(sch, {term, row});
+  }
+  const int64_t bytes = std::max<int64_t>(1, shape->output()->dtype.num_bytes());
+  const int64_t in_sector =
+      std::min(std::max<int64_t>(1, features.sector_bytes / bytes), extent_of(sch, term));
+  const std::vector<LoopRef> parts = steps::split(sch, term, {None{}, in_sector});
+  steps::reorder(sch, {parts[0], row, parts[1]});
+  return steps::fuse(sch, {parts[0], row, parts[1]});
+}
+
+// All threads copy a tile of an operand for each step of the sum.
+void copy_by_threads(Schedule& sch, BlockRef copy, LoopRef step, const TilePlan& plan,
+                     const GpuFeatures& features) {
+  steps::set_scope(sch, copy, {int64_t{0}}, "shared");
+  sch.call("compute_at", copy, step, true);
+  const auto around =
+      static_cast<int64_t>(steps::get_loops(sch, copy).size() - loops_inside(sch, copy, step).size());
+  int64_t lanes = 1;
+  const LoopRef loop = copying_loop(sch, copy, around, features, &lanes);
+  const int64_t count = extent_of(sch, loop);
+  while (lanes > 1 && count % (lanes * plan.threads()) != 0) lanes /= 2;
+  Factors factors = {None{}, plan.threads()};
+  if (lanes > 1) factors.push_back(lanes);
+  const std::vector<LoopRef> parts = steps::split(sch, loop, factors);
+  steps::bind(sch, parts[1], "threadIdx.x");
+  if (lanes > 1) steps::vectorize(sch, parts[2]);
+  const int64_t bytes = std::max<int64_t>(1, sch.get(copy)->writes[0]->buffer->dtype.num_bytes());
+  // rows of terms begin in other banks, and where vectors may
+  steps::storage_align(sch, copy, {int64_t{0}}, -2, features.banks * features.bank_bytes / bytes,
+                       std::max<int64_t>(1, features.vector_load_bytes / bytes));
+}
+
+void write_by_threads(Schedule& sch, BlockRef copy, LoopRef thread, const GpuFeatures& features) {
+  const std::vector<LoopRef> loops = loops_inside(sch, copy, thread);
+  if (loops.empty()) return;
+  const OrReason<BlockShape> shape = shape_of(sch, copy);
+  const int64_t lanes = shape ? lanes_of(*shape, features) : 1;
+  const bool is_vector = lanes > 1 && extent_of(sch, loops.back()) == lanes;
+  if (is_vector) steps::vectorize(sch, loops.back());
+  for (size_t n = 0; n + (is_vector ? 1 : 0) < loops.size(); ++n) steps::unroll(sch, loops[n]);
+}
+
+}  // namespace
+
+std::optional<Reason> tile_product(Schedule& sch, const BlockShape& sum,
+                                   const std::optional<BlockShape>& epilogue, const GpuFeatures& features) {
+  const OrReason<TilePlan> plan = plan_tiles(sum, features);
+  if (!plan) return plan.reason();
+  const Parts parts = make_parts(sch, sum, *plan, epilogue);
+  for (BlockRef copy : {parts.row_copy, parts.column_copy}) put_terms_first(sch, parts.sum, copy);
+  steps::set_scope(sch, parts.sum, {int64_t{0}}, "local");
+  std::vector<LoopRef> loops = steps::get_loops(sch, parts.sum);
+  const size_t first = loops.size() - 3;
+  const std::vector<LoopRef> rows =
+      steps::split(sch, loops[first], {None{}, plan->rows / plan->thread_rows, plan->thread_rows});
+  const std::vector<LoopRef> columns = steps::split(
+      sch, loops[first + 1], {None{}, plan->columns / plan->thread_columns, plan->thread_columns});
+  const std::vector<LoopRef> terms = steps::split(sch, loops[first + 2], {None{}, plan->terms});
+  steps::reorder(sch, {rows[0], columns[0], rows[1], columns[1], terms[0], terms[1], rows[2], columns[2]});
+  steps::reverse_compute_at(sch, parts.result_copy, columns[1]);
+  const LoopRef thread = steps::fuse(sch, {rows[1], columns[1]});
+  if (first > 0) steps::bind(sch, loops[0], "blockIdx.z");
+  steps::bind(sch, rows[0], "blockIdx.x");
+  steps::bind(sch, columns[0], "blockIdx.y");
+  steps::bind(sch, thread, "threadIdx.x");
+  for (BlockRef copy : {parts.row_copy, parts.column_copy})
+    copy_by_threads(sch, copy, terms[0], *plan, features);
+  const BlockRef init = steps::decompose_reduction(sch, parts.sum, terms[0]);
+  for (LoopRef loop : loops_inside(sch, init, thread)) steps::unroll(sch, loop);
+  for (LoopRef loop : {terms[1], rows[2], columns[2]}) steps::unroll(sch, loop);
+  write_by_threads(sch, parts.result_copy, thread, features);
+  return std::nullopt;
+}
+
+}  // namespace tilewright::schedule
