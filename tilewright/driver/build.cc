@@ -10,6 +10,7 @@
 
 #include "tilewright/analysis/verify.h"
 #include "tilewright/driver/compiled_module.h"
+#include "tilewright/driver/device_module.h"
 #include "tilewright/driver/disk_cache.h"
 #include "tilewright/runtime/interrupt.h"
 #include "tilewright/support/error.h"
@@ -139,6 +140,12 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
   if (has_cache_grown) cache->trim();
   auto* compiled = new CompiledModule(options.name, generator, std::move(kernels), options.blob);
   runtime::Module result{Ref<runtime::ModuleObject>(compiled)};
+  if (generator.device_source) {
+    std::vector<std::string> sources;
+    for (const Kernel& kernel : compiled->kernels()) sources.push_back(kernel.device_source);
+    result.import_module(runtime::Module(
+        Ref<runtime::ModuleObject>(new DeviceModule(generator.device_kind, std::move(sources)))));
+  }
   if (!generator.object) return result;  // compiled later, when it is needed
   Timer timer(options, mutex, "link", "");
   // code of devices is compiled when it is first called: its source is of use where no compiler is
@@ -209,6 +216,7 @@ std::vector<std::pair<std::string, records::Record>> kernel_records(const runtim
 }
 
 std::string get_source(const runtime::Module& module, const std::string& format) {
+  if (const DeviceModule* device = as_device(module)) return device->source();
   const CompiledModule* compiled = as_compiled(module);
   if (!compiled)
     throw UserError("module {} has no source: it was not compiled by this process",
