@@ -162,12 +162,30 @@ class WithFeatures {
   std::shared_ptr<const target::Features> before_;
 };
 
+/// Leaves out, during its lifetime, the passes that bring graphs into forms which only CPUs gain by.
+class WithoutPasses {
+ public:
+  WithoutPasses(ir::PassContext& context, bool is_gpu) : context_(context), before_(context.disabled) {
+    if (!is_gpu) return;
+    for (const char* name : {"winograd", "integer_products", "quantize_before_moves", "alias_slices"})
+      context.disabled.emplace_back(name);
+  }
+  ~WithoutPasses() { context_.disabled = std::move(before_); }
+  WithoutPasses(const WithoutPasses&) = delete;
+  WithoutPasses& operator=(const WithoutPasses&) = delete;
+
+ private:
+  ir::PassContext& context_;
+  std::vector<std::string> before_;
+};
+
 }  // namespace
 
 Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassContext& context,
                        const StageObserver& on_stage, bool check_bounds, const records::Database* records) {
   using Clock = std::chrono::steady_clock;
   relax::check_context(context);
+  const WithoutPasses without(context, target::is_gpu(target));
   if (verifies_passes() && !context.verify) context.verify = &verify_module;
   // weights change their form one after the other: blocks that are freed cannot be reused by the next one
   std::optional<runtime::LargeBlocks::NoneKept> none_kept(std::in_place, runtime::LargeBlocks::of_process());
@@ -183,12 +201,13 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
   stage("normalize");
   context.clear_records();
   const Generator generator = make_generator(target);
-  const WithFeatures with_features(context, generator.features);
+  // rules about vectors and caches of CPUs have nothing to say about a GPU
+  const WithFeatures with_features(context, generator.gpu ? target::Features{} : generator.features);
   context.likely_sizes = relax::likely_sizes(result.legalized, std::move(context.likely_sizes));
   result.legalized = ir::run_pipeline(relax::default_pipeline(), std::move(result.legalized), context);
   result.legalized = relax::with_likely_sizes(result.legalized, context.likely_sizes);
   stage("graph passes");
-  if (context.opt_level >= 2) {
+  if (context.opt_level >= 2 && !generator.gpu) {
     result.legalized = pack_weights(std::move(result.legalized), generator.features);
     stage("pack weights");
   }
@@ -236,8 +255,9 @@ std::vector<std::pair<std::string, records::Record>> noted_records(const runtime
   return found;
 }
 
-runtime::vm::VirtualMachine load_model(const runtime::Module& library) {
-  runtime::vm::VirtualMachine machine = runtime::vm::VirtualMachine::from_module(library);
+runtime::vm::VirtualMachine load_model(const runtime::Module& library,
+                                       std::optional<runtime::Device> device) {
+  runtime::vm::VirtualMachine machine = runtime::vm::VirtualMachine::from_module(library, device);
   std::istringstream features(std::string(machine.executable().note("features")));
   std::vector<std::string> needed;
   for (std::string feature; std::getline(features, feature, ',');) needed.push_back(feature);

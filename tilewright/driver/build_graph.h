@@ -16,8 +16,10 @@ struct Executable {
   std::vector<std::pair<std::string, relax::MemoryPlan>> plans;  // by graph function
   std::vector<StageTime> times;
   std::vector<ir::PassRecord> passes;  // graph passes in order, then lowering steps, summed over all kernels
-  /// A virtual machine that runs it.
-  runtime::vm::VirtualMachine machine() const { return runtime::vm::VirtualMachine(code, kernels); }
+  /// A virtual machine that runs it, on `device` or the first of the kind that it was compiled for.
+  runtime::vm::VirtualMachine machine(std::optional<runtime::Device> device = std::nullopt) const {
+    return runtime::vm::VirtualMachine(code, kernels, device);
+  }
 };
 
 /// Runs the graph functions and loop programs of `module` through the default pipeline of `context` and
@@ -33,7 +35,10 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
 
 /// The model in `library`, ready to run.  Raises UserError if there is none, it is damaged, or its code needs
 /// features that this machine's CPU lacks.
-runtime::vm::VirtualMachine load_model(const runtime::Module& library);
+///
+/// device  where it runs; default the first of the kind that it was compiled for
+runtime::vm::VirtualMachine load_model(const runtime::Module& library,
+                                       std::optional<runtime::Device> device = std::nullopt);
 
 /// The records of tuning that schedule kernels of a compiled model, by the names of the kernels.
 std::vector<std::pair<std::string, records::Record>> noted_records(const runtime::vm::Executable& code);

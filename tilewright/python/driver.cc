@@ -189,7 +189,7 @@ void bind_build(nb::module_& m) {
              counts["bytes of constants"] = bytes;
              return counts;
            })
-      .def("machine", &Executable::machine);
+      .def("machine", &Executable::machine, nb::arg("device").none() = nb::none());
   // the executable of the model in a loaded library
   m.def("executable_of_library", [](const runtime::Module& library) {
     Executable executable;

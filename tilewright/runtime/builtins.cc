@@ -1,8 +1,11 @@
 #include "tilewright/runtime/builtins.h"
 
+#include <array>
 #include <cstdio>
+#include <set>
 
 #include "tilewright/runtime/builtin/builtin.h"
+#include "tilewright/runtime/device/device_workspace.h"
 #include "tilewright/runtime/scalar.h"
 #include "tilewright/runtime/value_text.h"
 #include "tilewright/support/error.h"
@@ -30,6 +33,11 @@ Value assert_values(Args args) {
   return {};
 }
 
+Value workspace(int64_t type, int64_t id, int64_t slot, int64_t bytes) {
+  const Device device{static_cast<int32_t>(type), static_cast<int32_t>(id)};
+  return Value::pointer(device_workspace(device, slot, bytes));
+}
+
 // These functions read elements on the host.
 void require_host(std::string_view name, Args args) {
   for (size_t position = 0; position < args.size(); ++position) {
@@ -52,16 +60,36 @@ void builtin::require_arguments(std::string_view name, Args args, size_t least) 
             "compiled: R.match_cast says it");
 }
 
+namespace {
+
+std::array<std::span<const builtin::Entry>, 12> all_entries() {
+  using namespace builtin;
+  return {sort_entries(),   topk_entries(),        scatter_entries(),  search_entries(),
+          box_entries(),    region_entries(),      describe_entries(), list_entries(),
+          random_entries(), determinant_entries(), string_entries(),   string_text_entries()};
+}
+
+}  // namespace
+
+bool is_host_function(std::string_view name) {
+  static const std::set<std::string_view> names = [] {
+    std::set<std::string_view> all = {kPrintFunction, kAssertFunction};
+    for (const std::span<const builtin::Entry> entries : all_entries()) {
+      for (const builtin::Entry& entry : entries) all.insert(entry.name);
+    }
+    return all;
+  }();
+  return names.contains(name);
+}
+
 std::vector<Function> builtin_functions() {
   std::vector<Function> functions{Function::packed(kPrintFunction, &print_values),
-                                  Function::packed(kAssertFunction, &assert_values)};
-  using namespace builtin;
-  for (auto entries : {sort_entries(), topk_entries(), scatter_entries(), search_entries(), box_entries(),
-                       region_entries(), describe_entries(), list_entries(), random_entries(),
-                       determinant_entries(), string_entries(), string_text_entries()}) {
-    for (const Entry& entry : entries)
+                                  Function::packed(kAssertFunction, &assert_values),
+                                  Function::typed(kDeviceWorkspace, &workspace)};
+  for (const std::span<const builtin::Entry> entries : all_entries()) {
+    for (const builtin::Entry& entry : entries)
       functions.push_back(Function::packed(std::string(entry.name), [&entry](Args args) {
-        require_arguments(entry.name, args, entry.num_args);
+        builtin::require_arguments(entry.name, args, entry.num_args);
         require_host(entry.name, args);
         return entry.body(args);
       }));

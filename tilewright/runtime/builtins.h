@@ -12,5 +12,7 @@ inline constexpr const char* kAssertFunction = "tilewright.assert";
 /// a number or a tensor of one element) is false.
 /// Also the functions of builtin/, for graph operators that are not loop nests.
 std::vector<Function> builtin_functions();
+/// True for the functions of builtin/, which read and write elements on the host.
+bool is_host_function(std::string_view name);
 
 }  // namespace tilewright::runtime

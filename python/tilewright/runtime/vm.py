@@ -44,19 +44,20 @@ class VirtualMachine:
     identifiers go through a dict: vm["main"](**{"input:0": x}).  docs/calling.md says what results share with arguments.
 
     executable  what tilewright.compile or relax.build gave, or a module loaded from a file
-    device      where it runs: a device, its name or a list of one; default the CPU
-    Raises      Unsupported for a device other than the CPU: the kernels are code of the CPU
+    device      where it runs: a device, its name or a list of one; default the first of the kind that the program was
+                compiled for.  Arguments from elsewhere are copied there; results stay there.
+    Raises      Unsupported for a device of another kind
     >>> vm = tilewright.VirtualMachine(ex, tilewright.cpu())
     >>> y = vm["main"](np.ones((1, 784), "float32"))
     """
 
     def __init__(self, executable, device=None):
-        require_cpu("VirtualMachine", device)
+        place = next(iter(devices_of("VirtualMachine", device)), None)
         executable = getattr(executable, "executable", executable)
         if isinstance(executable, _core.Executable):
-            self._machine = executable.machine()
+            self._machine = executable.machine(place)
         elif isinstance(executable, _core.Module):
-            self._machine = _core.machine_of_module(executable)
+            self._machine = _core.machine_of_module(executable, place)
         else:
             raise UserError(
                 f"a VirtualMachine runs an Executable or a loaded module, not a Python {type(executable).__name__}"

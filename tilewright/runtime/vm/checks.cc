@@ -7,6 +7,7 @@
 
 #include "tilewright/runtime/scalar.h"
 #include "tilewright/runtime/value_text.h"
+#include "tilewright/runtime/vm/host_calls.h"
 #include "tilewright/runtime/vm/opcodes.h"
 #include "tilewright/runtime/vm/print.h"
 #include "tilewright/support/error.h"
@@ -117,6 +118,10 @@ void check_tensor(const MachineObject& machine, const BytecodeFunction& function
   const Patterns patterns(operands + 3, instruction.num_operands - 3u);
   if (!has_dtype || !has_ndim || !match(shape, patterns, frame))
     wrong_tensor(machine, function, instruction, frame);
+  if (!machine.device.is_cpu()) {
+    value = Value(ready_on(value.as_tensor(), machine.device));
+    return;
+  }
   if (tensor->dl.device.device_type != kDLCPU) {
     throw UserError("{}: {} is on {}, expected on cpu:0", function.name,
                     machine.executable.strings[operands[0].index],

@@ -6,7 +6,8 @@
 #include <cstring>
 #include <unordered_set>
 
-#include "tilewright/runtime/device/cpu.h"
+#include "tilewright/runtime/device.h"
+#include "tilewright/runtime/vm/host_calls.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::runtime::vm {
@@ -14,8 +15,12 @@ namespace {
 
 class ArenaStorage final : public Storage {
  public:
-  explicit ArenaStorage(size_t bytes) : Storage(kCpuDevice.allocate(0, bytes)) {}
-  ~ArenaStorage() override { kCpuDevice.free(0, data); }
+  ArenaStorage(Device device, size_t bytes)
+      : Storage(device_interface(device).allocate(device.id, bytes)), device_(device) {}
+  ~ArenaStorage() override { device_interface(device_).free(device_.id, data); }
+
+ private:
+  const Device device_;
 };
 
 size_t longest_operand_list(const BytecodeFunction& function) {
@@ -27,14 +32,16 @@ size_t longest_operand_list(const BytecodeFunction& function) {
 
 }  // namespace
 
-Frame::Frame(const BytecodeFunction& function)
+Frame::Frame(const BytecodeFunction& function, Device device)
     : num_registers_(function.num_registers),
       num_ints_(function.num_ints),
       registers_(new Value[num_registers_]),
       ints_(new int64_t[num_ints_ + 1]()),
       slots_(new Ref<TensorObject>[num_registers_]),
       anys_(new TilewrightAny[longest_operand_list(function)]),
-      dims_(new int64_t[longest_operand_list(function)]) {
+      dims_(new int64_t[longest_operand_list(function)]),
+      device_(device),
+      spread_((arena_alignment(device) + kTensorAlignment - 1) / int64_t{kTensorAlignment}) {
   values_.reserve(longest_operand_list(function));
 }
 
@@ -77,7 +84,10 @@ void Frame::reserve_arena(int64_t num_bytes) {
   used_slots_.clear();
   arena_ = nullptr;
   arena_bytes_ = 0;
-  arena_ = Ref<Storage>(new ArenaStorage(static_cast<size_t>(std::max<int64_t>(num_bytes, 1))));
+  if (num_bytes > INT64_MAX / spread_)
+    throw UserError("out of memory: the tensors of this call take more than {} bytes", INT64_MAX);
+  arena_ =
+      Ref<Storage>(new ArenaStorage(device_, static_cast<size_t>(std::max<int64_t>(num_bytes, 1) * spread_)));
   arena_bytes_ = num_bytes;
 }
 
@@ -89,12 +99,11 @@ TensorObject& Frame::describe(uint32_t dst, const Ref<Storage>& storage, void* d
   if (object && object->refs.load(std::memory_order_acquire) == 1) {
     int64_t* shape = object->reserve_dims(ndim);
     std::memcpy(shape, dims_.get(), ndim * sizeof(int64_t));
-    object->dl = {
-        data, Device::cpu().to_dlpack(), static_cast<int32_t>(ndim), to_dlpack(dtype), shape, nullptr, 0};
+    object->dl = {data, device_.to_dlpack(), static_cast<int32_t>(ndim), to_dlpack(dtype), shape, nullptr, 0};
     if (!(object->storage == storage)) object->storage = storage;
   } else {
     if (!object) used_slots_.push_back(dst);
-    object = new TensorObject(storage, data, {dims_.get(), ndim}, {}, dtype, Device::cpu());
+    object = new TensorObject(storage, data, {dims_.get(), ndim}, {}, dtype, device_);
     slot = Ref<TensorObject>(object);
   }
   registers_[dst] = Value(Tensor(slot));
@@ -107,7 +116,8 @@ void Frame::make_arena_tensor(uint32_t dst, int64_t offset, DataType dtype, size
     throw InternalError("vm: a tensor of {} bytes at {} does not lie in the arena of {} bytes", num_bytes,
                         offset, arena_bytes_);
   }
-  TensorObject& object = describe(dst, arena_, static_cast<char*>(arena_->data) + offset, dtype, ndim);
+  TensorObject& object =
+      describe(dst, arena_, static_cast<char*>(arena_->data) + offset * spread_, dtype, ndim);
   object.in_arena = true;
   object.read_only = false;
 }
@@ -172,7 +182,7 @@ class PoolsOfProcess {
 FramePool::FramePool() { PoolsOfProcess::get().add(this); }
 FramePool::~FramePool() { PoolsOfProcess::get().remove(this); }
 
-std::unique_ptr<Frame> FramePool::take(const BytecodeFunction& function) {
+std::unique_ptr<Frame> FramePool::take(const BytecodeFunction& function, Device device) {
   {
     std::lock_guard lock(mutex_);
     if (!idle_.empty()) {
@@ -181,7 +191,7 @@ std::unique_ptr<Frame> FramePool::take(const BytecodeFunction& function) {
       return frame;
     }
   }
-  return std::make_unique<Frame>(function);
+  return std::make_unique<Frame>(function, device);
 }
 
 void FramePool::give_back(std::unique_ptr<Frame> frame) {

@@ -12,7 +12,8 @@ namespace tilewright::runtime::vm {
 
 class Frame {
  public:
-  explicit Frame(const BytecodeFunction& function);
+  /// Its arena and the tensors in it are on `device`.
+  Frame(const BytecodeFunction& function, Device device);
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
@@ -53,6 +54,8 @@ class Frame {
   std::unique_ptr<TilewrightAny[]> anys_;
   std::unique_ptr<int64_t[]> dims_;
   std::vector<Value> values_;
+  const Device device_;
+  const int64_t spread_;  // of offsets in the arena, so that tensors are aligned as the device needs it
   Ref<Storage> arena_;
   int64_t arena_bytes_ = 0;
 };
@@ -64,7 +67,7 @@ class FramePool {
   FramePool(const FramePool&) = delete;
   FramePool& operator=(const FramePool&) = delete;
   ~FramePool();
-  std::unique_ptr<Frame> take(const BytecodeFunction& function);
+  std::unique_ptr<Frame> take(const BytecodeFunction& function, Device device);
   void give_back(std::unique_ptr<Frame> frame);
 
  private:

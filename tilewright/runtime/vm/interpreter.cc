@@ -4,10 +4,12 @@
 #include <bit>
 #include <chrono>
 
+#include "tilewright/runtime/builtins.h"
 #include "tilewright/runtime/error_state.h"
 #include "tilewright/runtime/interrupt.h"
 #include "tilewright/runtime/scalar.h"
 #include "tilewright/runtime/vm/checks.h"
+#include "tilewright/runtime/vm/host_calls.h"
 #include "tilewright/runtime/vm/loop.h"
 #include "tilewright/runtime/vm/opcodes.h"
 #include "tilewright/support/error.h"
@@ -53,9 +55,8 @@ int64_t dimension_of(const Value& value, uint32_t axis, std::string_view functio
 }
 
 Value shape_from_tensor(const Value& value, std::string_view function) {
-  const Tensor tensor = value.as_tensor(function).compact();
-  if (tensor.ndim() != 1 || !tensor.device().is_cpu())
-    throw UserError("{}: {} is not a shape", function, type_str(tensor));
+  const Tensor tensor = value.as_tensor(function).to(Device::cpu()).compact();
+  if (tensor.ndim() != 1) throw UserError("{}: {} is not a shape", function, type_str(tensor));
   Shape shape;
   for (int64_t n = 0; n < tensor.num_elements(); ++n)
     shape.push_back(integer_of(tensor.slice(0, n, n + 1), function));
@@ -93,7 +94,7 @@ int64_t arithmetic(Opcode opcode, int64_t a, int64_t b, std::string_view functio
 class Interpreter {
  public:
   Interpreter(const MachineObject& machine, const BytecodeFunction& function, Frame& frame)
-      : machine_(machine), function_(function), frame_(frame) {}
+      : machine_(machine), function_(function), frame_(frame), is_on_device_(!machine.device.is_cpu()) {}
 
   Value run();
 
@@ -176,7 +177,13 @@ class Interpreter {
 
   const MachineObject& machine_;
   const BytecodeFunction& function_;
+  // A tensor from elsewhere, or a part of one that does not begin where arguments may, is copied.
+  void make_ready(Value& value) const {
+    if (value.tensor_object()) value = Value(ready_on(value.as_tensor(), machine_.device));
+  }
+
   Frame& frame_;
+  const bool is_on_device_;
 };
 
 template <class Call>
@@ -211,6 +218,7 @@ void Interpreter::run_kernel(const Callee& callee, const Instruction& instructio
   const KernelParams& params = callee.compiled().params;
   for (uint32_t n = 0; n < instruction.num_operands; ++n) {
     const Operand& operand = operands(instruction)[n];
+    if (is_on_device_ && operand.kind == Operand::Kind::kRegister) make_ready(frame_.reg(operand.index));
     anys[n] = any(operand);
     if (params.is_written(n) && operand.kind == Operand::Kind::kRegister) {
       const TensorObject* tensor = frame_.reg(operand.index).tensor_object();
@@ -242,7 +250,9 @@ Value Interpreter::run_packed(const Callee& callee, const Instruction& instructi
   auto call = [&] {
     Value result;
     const Args list = args(instruction);
-    timed(callee, {}, [&] { result = target.call(list); });
+    const bool is_for_host = is_on_device_ && is_host_function(callee.name());
+    timed(callee, {},
+          [&] { result = is_for_host ? call_on_host(target, list, machine_.device) : target.call(list); });
     frame_.values().clear();
     return result;
   };
@@ -291,7 +301,8 @@ Value Interpreter::run() {
       }
       case Opcode::kNewTensor: {
         const size_t ndim = read_dims(in, 1);
-        frame.reg(in.dst) = Value(Tensor::empty({frame.dims(), ndim}, operand_dtype(operands(in)[0])));
+        frame.reg(in.dst) =
+            Value(Tensor::empty({frame.dims(), ndim}, operand_dtype(operands(in)[0]), machine_.device));
         break;
       }
       case Opcode::kReshape: {
@@ -300,7 +311,7 @@ Value Interpreter::run() {
         frame.make_reshaped(in.dst, *base.object(), ndim);
         break;
       }
-      case Opcode::kConstant: frame.reg(in.dst) = machine_.executable.constants[in.b]; break;
+      case Opcode::kConstant: frame.reg(in.dst) = machine_.constants[in.b]; break;
 
       case Opcode::kCallKernel: run_kernel(machine_.callees[in.a], in); break;
       case Opcode::kCallPacked: frame.reg(in.dst) = run_packed(machine_.callees[in.a], in); break;

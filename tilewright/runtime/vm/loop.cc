@@ -25,7 +25,7 @@ class Collected {
   Collected(Value empty, int64_t expected) : empty_(std::move(empty)), expected_(expected) {}
 
   void append(const Value& value, const std::string& what) {
-    const Tensor given = value.as_tensor(what).compact();
+    const Tensor given = value.as_tensor(what).to(Device::cpu()).compact();
     const Tensor tensor = shares_bytes(given.dtype()) ? unpack_elements(given) : given;
     if (!all_) begin(given, tensor);
     const bool is_same = given.dtype() == dtype_ && std::equal(given.shape().begin(), given.shape().end(),

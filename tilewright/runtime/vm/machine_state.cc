@@ -37,7 +37,8 @@ class BytecodeClosure final : public FunctionObject {
 // Takes a frame, and returns it cleaned however the call ends.
 class FrameLease {
  public:
-  FrameLease(FramePool& pool, const BytecodeFunction& function) : pool_(pool), frame_(pool.take(function)) {}
+  FrameLease(FramePool& pool, const BytecodeFunction& function, Device device)
+      : pool_(pool), frame_(pool.take(function, device)) {}
   ~FrameLease() {
     frame_->finish();
     pool_.give_back(std::move(frame_));
@@ -59,6 +60,23 @@ struct DepthScope {
   }
   ~DepthScope() { --depth; }
 };
+
+// A constant on the device; what a device has for itself must not be written, as constants of the host.
+Value on_device(const Tensor& constant, Device device) {
+  return Value(device.is_cpu() ? constant : constant.to(device).read_only_view());
+}
+
+// Where the machine is, which must be of the kind that the kernels were compiled for.
+Device device_for(const Executable& executable, std::optional<Device> wanted) {
+  const std::string_view target = executable.note("target");
+  const std::string_view kind = target.substr(0, target.find(' '));
+  const bool is_device = kind == "cuda" || kind == "opencl" || kind == "metal";
+  const Device first = is_device ? Device::parse(kind) : Device::cpu();
+  if (!wanted || wanted->type == first.type) return wanted.value_or(first);
+  throw Unsupported("VirtualMachine: this program is code of {}, it cannot run on {}",
+                    is_device ? kind : std::string_view("the CPU"), wanted->str())
+      .help("leave the device out, or pass tilewright.{}()", is_device ? kind : std::string_view("cpu"));
+}
 
 [[noreturn]] void wrong_count(const BytecodeFunction& function, size_t got) {
   std::vector<std::string> names;
@@ -91,10 +109,11 @@ Function Callee::current() const {
   return function_;
 }
 
-MachineObject::MachineObject(Executable source, const Module& kernels)
-    : ModuleObject("vm"), executable(std::move(source)), kernels(kernels) {
+MachineObject::MachineObject(Executable source, const Module& kernels, Device device)
+    : ModuleObject("vm"), executable(std::move(source)), kernels(kernels), device(device) {
   const std::string fault = find_fault(executable);
   TILEWRIGHT_CHECK(fault.empty(), "vm: {}", fault);
+  for (const Tensor& constant : executable.constants) constants.push_back(on_device(constant, device));
   for (const std::string& name : executable.callees) callees.emplace_back(name, kernels);
   for (const std::string& text : executable.strings) strings.emplace_back(text);
   for (uint32_t n = 0; n < executable.functions.size(); ++n) {
@@ -125,7 +144,7 @@ Value MachineObject::call(uint32_t index, Args args) const {
   const BytecodeFunction& function = executable.functions[index];
   if (args.size() != function.parameters.size()) wrong_count(function, args.size());
   DepthScope scope(function.name);
-  FrameLease lease(frames_[index], function);
+  FrameLease lease(frames_[index], function, device);
   Frame& frame = *lease;
   frame.start();
   for (uint32_t n = 0; n < args.size(); ++n) frame.reg(n) = args[n];
@@ -136,18 +155,19 @@ Function make_closure(const MachineObject& machine, uint32_t function, std::vect
   return Function(Ref<FunctionObject>(new BytecodeClosure(machine, function, std::move(captured))));
 }
 
-VirtualMachine::VirtualMachine(Executable executable, Module kernels)
-    : module_(Ref<ModuleObject>(new MachineObject(std::move(executable), kernels))) {
+VirtualMachine::VirtualMachine(Executable executable, Module kernels, std::optional<Device> device) {
+  const Device place = device_for(executable, device);
+  module_ = Module(Ref<ModuleObject>(new MachineObject(std::move(executable), kernels, place)));
   if (kernels) module_.import_module(kernels);
 }
 
-VirtualMachine VirtualMachine::from_module(const Module& model) {
+VirtualMachine VirtualMachine::from_module(const Module& model, std::optional<Device> device) {
   const std::span<const std::byte> blob = model.blob();
   if (blob.empty()) {
     throw UserError("{} has functions, but no model to run", model.name())
         .help("call its functions by name, or make a library with `tilewright compile`");
   }
-  return VirtualMachine(load(blob, model.name(), std::make_shared<Module>(model)), model);
+  return VirtualMachine(load(blob, model.name(), std::make_shared<Module>(model)), model, device);
 }
 
 MachineObject& VirtualMachine::machine() const {
@@ -168,6 +188,7 @@ Function VirtualMachine::get_function(std::string_view name) const {
 }
 
 const Executable& VirtualMachine::executable() const { return machine().executable; }
+Device VirtualMachine::device() const { return machine().device; }
 
 std::vector<std::string> VirtualMachine::missing_callees() const {
   std::vector<std::string> missing;

@@ -37,7 +37,8 @@ class Callee {
 
 class MachineObject final : public ModuleObject {
  public:
-  MachineObject(Executable executable, const Module& kernels);
+  /// Tensors of the machine are on `device`, on which the kernels run.
+  MachineObject(Executable executable, const Module& kernels, Device device);
 
   std::string kind() const override { return "vm"; }
   Function find(std::string_view function_name) const override;
@@ -49,6 +50,8 @@ class MachineObject final : public ModuleObject {
 
   const Executable executable;
   const Module kernels;
+  const Device device;
+  std::vector<Value> constants;  // of the executable, on the device
   std::deque<Callee> callees;
   std::vector<Value> strings;
   mutable Profiler profiler;

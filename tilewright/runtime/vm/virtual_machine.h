@@ -2,6 +2,7 @@
 // May be called from several threads at once, and from inside a call (by a packed function that calls back).
 #pragma once
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,10 +37,13 @@ class VirtualMachine {
   /// kernels: where callees are looked up first; may be undefined, then only the registry is used.  A callee
   /// that is in neither is an error only when it is called: packed functions may be registered until then.
   /// Raises InternalError if the executable is not valid (find_fault).
-  VirtualMachine(Executable executable, Module kernels);
+  ///
+  /// device  where kernels run and tensors are; default the first of the kind that they were compiled for.  Arguments from
+  ///         elsewhere are copied.  Raises Unsupported for another kind.
+  VirtualMachine(Executable executable, Module kernels, std::optional<Device> device = std::nullopt);
   /// The executable that a compiled model carries, with the model's kernels.
   /// Raises UserError if `model` carries none or it is damaged.
-  static VirtualMachine from_module(const Module& model);
+  static VirtualMachine from_module(const Module& model, std::optional<Device> device = std::nullopt);
 
   explicit operator bool() const { return static_cast<bool>(module_); }
   /// Calls a public function.  Raises UserError for an unknown name, a wrong number of arguments, or
@@ -62,6 +66,7 @@ class VirtualMachine {
   /// The machine as a module with its public functions; it imports the kernels.
   const Module& module() const { return module_; }
   const Executable& executable() const;
+  Device device() const;
   /// Callees that are neither in the kernels nor in the registry now.
   std::vector<std::string> missing_callees() const;
   /// Calls `profiler` after every kernel and packed call, from the thread that made it; null stops that.
