@@ -1,4 +1,6 @@
 // OpenCL devices, with kernels written by hand; skipped where no driver has a device.
+#include <gmock/gmock.h>
+
 #include <thread>
 
 #include "../expect_error.h"
@@ -95,9 +97,15 @@ TEST_F(Opencl, WhatDoesNotFitOrMatch) {
   EXPECT_ERROR(device_interface(Device{kDLOpenCL, 99}),
                fmt::format("error: there is no device opencl:99; this machine has {} of kind opencl",
                            device_interface(kOpencl).num_devices()));
-  EXPECT_ERROR(Tensor::empty(Shape{int64_t{1} << 50}, kFloat32, kOpencl),
-               "error: out of memory: cannot allocate 4503599627370496 bytes on opencl:0 "
-               "(CL_INVALID_BUFFER_SIZE)\nhelp: use smaller tensors, or release some");
+  try {
+    Tensor::empty(Shape{int64_t{1} << 50}, kFloat32, kOpencl);
+    ADD_FAILURE() << "nothing was raised";
+  } catch (const UserError& error) {  // drivers differ in their reason
+    EXPECT_THAT(error.text(),
+                testing::MatchesRegex("out of memory: cannot allocate 4503599627370496 bytes on "
+                                      "opencl:0 .CL_[A-Z_]+."));
+    EXPECT_EQ(error.help_text(), "use smaller tensors, or release some");
+  }
   const Tensor host = Tensor::zeros(Shape{7}, kFloat32);
   EXPECT_ERROR(
       accelerator(kOpencl, "test").copy_to_host(0, host.data(), reinterpret_cast<void*>(0x1000), 4),
