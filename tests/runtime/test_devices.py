@@ -210,14 +210,14 @@ def test_dlpack_waits_for_streams():
     lender = Lender(tw.tensor(numbers(5, 7), device))
     shared = tw.from_dlpack(lender)
     assert shared.device == device
-    assert lender.asked == [{"max_version": (1, 0)}, {"stream": 1}]
+    assert lender.asked == [{"max_version": (1, 0)}, {"max_version": (1, 0), "stream": 1}]
     lender.tensor.copy_from(numbers(5, 7) + 1)
     np.testing.assert_array_equal(shared.numpy(), numbers(5, 7) + 1)
     stream = device.create_stream()
     device.set_stream(stream)
     lender.asked.clear()
     tw.from_dlpack(lender)
-    assert lender.asked == [{"max_version": (1, 0)}, {"stream": stream}]
+    assert lender.asked == [{"max_version": (1, 0)}, {"max_version": (1, 0), "stream": stream}]
     device.set_stream(None)
     lender.tensor.__dlpack__(stream=stream)
     lender.tensor.__dlpack__(stream=-1)

@@ -115,23 +115,27 @@ nb::object capsule_of(nb::handle value) {
   return nb::steal(capsule);
 }
 
-// A tensor on another device than the CPU is asked for again, with the stream that is to wait for its elements.
-Tensor on_our_stream(nb::handle value, const Tensor& lent) {
+// A tensor on another device than the CPU is asked for again, with the stream that is to wait for its elements;
+// `options` are what it was asked with before.
+Tensor on_our_stream(nb::handle value, const Tensor& lent, nb::dict options) {
   const runtime::Device device = lent.device();
   if (device.type != kDLCUDA) return lent;
   void* const current = runtime::accelerator(device, "from_dlpack").current_stream(device.id);
-  const auto stream = current ? reinterpret_cast<intptr_t>(current) : 1;
-  return tensor_from_capsule(value.attr("__dlpack__")(nb::arg("stream") = stream));
+  options["stream"] = current ? reinterpret_cast<intptr_t>(current) : 1;
+  return tensor_from_capsule(value.attr("__dlpack__")(**options));
 }
 
 Tensor tensor_from_dlpack_object(nb::handle value) {
   try {
     const Tensor lent = tensor_from_capsule(capsule_of(value));
-    return lent.device().is_cpu() ? lent : on_our_stream(value, lent);
+    if (lent.device().is_cpu()) return lent;
+    nb::dict options;
+    options["max_version"] = nb::handle(lending_call().version);
+    return on_our_stream(value, lent, options);
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_TypeError)) throw;  // a producer that does not know max_version
   }
-  return tensor_from_capsule(value.attr("__dlpack__")());
+  return on_our_stream(value, tensor_from_capsule(value.attr("__dlpack__")()), nb::dict());
 }
 
 nb::object numpy_array(nb::handle value) {

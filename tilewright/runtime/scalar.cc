@@ -13,6 +13,7 @@ namespace {
 // The value of a tensor of one integer or bool element.
 int64_t scalar_of(const TensorObject& object, std::string_view what) {
   const Tensor given{Ref<TensorObject>(&object)};
+  // only one element is worth a copy to the host
   const Tensor tensor = given.num_elements() == 1 ? given.to(Device::cpu()).compact() : given;
   const DataType dtype = tensor.dtype();
   const bool is_number = (dtype.is_integral() || dtype.is_bool()) && dtype.lanes == 1 && dtype.bits % 8 == 0;

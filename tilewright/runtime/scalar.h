@@ -7,7 +7,7 @@
 
 namespace tilewright::runtime {
 
-/// The value of an int, a bool, or a CPU tensor of one integer or bool element.  Raises UserError, which
+/// The value of an int, a bool, or a tensor of one integer or bool element, on whichever device.  Raises UserError, which
 /// begins with `what`, for anything else.
 int64_t integer_of(const Value& value, std::string_view what);
 

@@ -1,8 +1,11 @@
 // OpenCL devices, with kernels written by hand; skipped where no driver has a device.
+#include <gmock/gmock.h>
+
 #include <thread>
 
 #include "../expect_error.h"
 #include "launching.h"
+#include "tilewright/runtime/scalar.h"
 #include "tilewright/runtime/time_evaluator.h"
 
 namespace tilewright::runtime {
@@ -94,9 +97,15 @@ TEST_F(Opencl, WhatDoesNotFitOrMatch) {
   EXPECT_ERROR(device_interface(Device{kDLOpenCL, 99}),
                fmt::format("error: there is no device opencl:99; this machine has {} of kind opencl",
                            device_interface(kOpencl).num_devices()));
-  EXPECT_ERROR(Tensor::empty(Shape{int64_t{1} << 50}, kFloat32, kOpencl),
-               "error: out of memory: cannot allocate 4503599627370496 bytes on opencl:0 "
-               "(CL_INVALID_BUFFER_SIZE)\nhelp: use smaller tensors, or release some");
+  try {
+    Tensor::empty(Shape{int64_t{1} << 50}, kFloat32, kOpencl);
+    ADD_FAILURE() << "nothing was raised";
+  } catch (const UserError& error) {  // drivers differ in their reason
+    EXPECT_THAT(error.text(),
+                testing::MatchesRegex("out of memory: cannot allocate 4503599627370496 bytes on "
+                                      "opencl:0 .CL_[A-Z_]+."));
+    EXPECT_EQ(error.help_text(), "use smaller tensors, or release some");
+  }
   const Tensor host = Tensor::zeros(Shape{7}, kFloat32);
   EXPECT_ERROR(
       accelerator(kOpencl, "test").copy_to_host(0, host.data(), reinterpret_cast<void*>(0x1000), 4),
@@ -133,6 +142,12 @@ TEST_F(Opencl, AKernelAddsTwoTensors) {
   // nothing is computed on an empty grid
   launch(kOpencl, kAddKey, {{0, 1, 1}, {32, 1, 1}, 0}, {a, b, a, 127});
   EXPECT_EQ(elements<float>(a), counting(127));
+}
+
+TEST_F(Opencl, ANumberIsReadWhereItIs) {
+  EXPECT_EQ(integer_of(on_device<int32_t>(kOpencl, {7}, Shape{1}, kInt32), "count"), 7);
+  EXPECT_ERROR(integer_of(on_device<int32_t>(kOpencl, {5, 7}, Shape{2}, kInt32), "count"),
+               "error: count: int32[2] is not a single integer or bool");
 }
 
 TEST_F(Opencl, MemoryThatABlockShares) {
@@ -207,10 +222,7 @@ TEST_F(Opencl, EachErrorNamesTheLaunch) {
                   "1099511627776 bytes of dynamic shared memory: 1099511627776 bytes of dynamic shared "
                   "memory, opencl:0 takes 0 to {}\nhelp: use smaller tiles",
                   limits.max_dynamic_shared_memory_per_block));
-  EXPECT_ERROR(
-      launch(kOpencl, kAddKey, {{1, 1, 1}, {7, 1, 1}, 8}, {a, a, a, 7}),
-      with("handle, handle, handle, 7", "[1, 1, 1]", "[7, 1, 1]") +
-          " and 8 bytes of dynamic shared memory: its text has no parameter for dynamic shared memory");
+  launch(kOpencl, kAddKey, {{1, 1, 1}, {7, 1, 1}, 8}, {a, a, a, 7});  // its text declares what it shares
   EXPECT_ERROR(launch(Device{kDLVulkan, 0}, kAddKey, {{1, 1, 1}, {7, 1, 1}, 0}, {a, a, a, 7}),
                "unsupported: cannot run on device vulkan:0\nhelp: this build runs on cpu, cuda and opencl");
 }

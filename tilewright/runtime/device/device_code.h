@@ -2,7 +2,8 @@
 // While it is registered, compiled code of the host launches kernel `key` by
 //   call_packed("tilewright.kernel.<key>", device_type, device_id, grid x, y, z, block x, y, z,
 //               bytes of dynamic shared memory, the arguments of the kernel ...)
-// A kernel of OpenCL that is launched with dynamic shared memory gets it as one more, last argument.
+// A kernel of OpenCL may declare its shared memory, of whatever size a launch says, or have one more, last parameter
+// for it, a __local pointer.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -114,8 +114,6 @@ void launch(int32_t id, void* kernel, const KernelLaunch& launch) {
     block[axis] = static_cast<size_t>(launch.block[axis]);
     all[axis] = static_cast<size_t>(launch.grid[axis]) * block[axis];
   }
-  if (launch.dynamic_shared_bytes > 0 && loaded.num_arguments == launch.arguments.size())
-    throw UserError("its text has no parameter for dynamic shared memory");
   const Queue queue = current_queue(device);
   std::vector<Memory> parts;
   const Finally release([&] {

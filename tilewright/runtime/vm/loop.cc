@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <iterator>
 #include <limits>
 
@@ -16,6 +15,13 @@
 
 namespace tilewright::runtime::vm {
 namespace {
+
+// Copies bytes to memory on the device of `from`.
+void copy_bytes(void* to, const Tensor& from, int64_t num_bytes) {
+  const Device device = from.device();
+  if (num_bytes > 0)
+    device_interface(device).copy(device.id, to, from.data(), static_cast<size_t>(num_bytes));
+}
 
 // The tensors that the iterations return for one output, written one after the other into memory that doubles
 // when it is full.
@@ -34,7 +40,7 @@ class Collected {
       throw UserError("{} is {} in iteration {}, but was {} before", what, type_str(given), count_,
                       type_str(first_));
     if (count_ == all_.shape()[0]) grow();
-    if (num_bytes_ > 0) std::memcpy(place(count_), tensor.data(), static_cast<size_t>(num_bytes_));
+    copy_bytes(place(count_), tensor.to(all_.device()), num_bytes_);
     ++count_;
   }
 
@@ -60,14 +66,14 @@ class Collected {
   void allocate(int64_t count, const Tensor& element) {
     Shape shape(element.shape().begin(), element.shape().end());
     shape.insert(shape.begin(), count);
-    all_ = Tensor::empty(shape, element.dtype());
+    all_ = Tensor::empty(shape, element.dtype(), element.device());
   }
   void grow() {
     const Tensor before = all_;
     Shape shape(before.shape().begin(), before.shape().end());
     shape[0] *= 2;
-    all_ = Tensor::empty(shape, before.dtype());
-    if (num_bytes_ > 0) std::memcpy(all_.data(), before.data(), static_cast<size_t>(count_ * num_bytes_));
+    all_ = Tensor::empty(shape, before.dtype(), before.device());
+    copy_bytes(all_.data(), before, count_ * num_bytes_);
   }
   std::byte* place(int64_t n) const { return static_cast<std::byte*>(all_.data()) + n * num_bytes_; }
 
