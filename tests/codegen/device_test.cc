@@ -58,6 +58,14 @@ TEST(Device, NvccTakesAllKernelsAndSpillsNothing) {
   }
 }
 
+// The folder of the sources, which the build is in.
+std::filesystem::path source_folder() {
+  std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  while (!std::filesystem::exists(folder / "STYLE.md") && folder.has_relative_path())
+    folder = folder.parent_path();
+  return folder;
+}
+
 // What clang says about a text in Metal: its C++ for OpenCL has the same address spaces under other names.
 std::string metal_errors(const std::string& text) {
   const TestFolder folder;
@@ -65,8 +73,7 @@ std::string metal_errors(const std::string& text) {
   return output_of(
       fmt::format("clang++-19 -x clcpp -cl-std=CLC++2021 -target spir64 -Xclang -finclude-default-header "
                   "-fsyntax-only -Wno-unknown-attributes -Werror -I {} {}",
-                  (std::filesystem::path(__FILE__).parent_path() / "metal_shim").string(),
-                  (folder / "f.metal").string()));
+                  (source_folder() / "tests/codegen/metal_shim").string(), (folder / "f.metal").string()));
 }
 
 TEST(Device, MetalIsWellFormed) {
@@ -84,8 +91,7 @@ TEST(Device, MetalIsWellFormed) {
 // The program of docs/device-code.md, and its text in each language, stand there.
 TEST(Device, ThePageShowsTheTexts) {
   std::stringstream stream;
-  stream
-      << std::ifstream(std::filesystem::path(__FILE__).parent_path() / "../../docs/device-code.md").rdbuf();
+  stream << std::ifstream(source_folder() / "docs/device-code.md").rdbuf();
   const std::string page = stream.str();
   const size_t begin = page.find("@T.prim_func"), end = page.find("\"\"\"", begin);
   const ir::IRModule lowered[] = {lowered_kernel(page.substr(begin, end - begin), "window_sum")};
