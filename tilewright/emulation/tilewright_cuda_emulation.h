@@ -258,3 +258,4 @@ struct Kernel<kKernel> {
   }
 
 #include "cuda_functions.h"
+#include "cuda_instructions.h"
