@@ -75,7 +75,7 @@ class TestFolder {
   std::filesystem::path path_;
 };
 
-inline Tensor random_tensor(const tir::Buffer& buffer, unsigned seed) {
+inline Tensor random_tensor(const tir::Buffer& buffer, unsigned seed, bool has_nan = true) {
   const std::vector<int64_t> shape{buffer->shape[0].as<ir::IntImmNode>()->value};
   Tensor tensor = Tensor::empty(shape, buffer->dtype);
   const DataType dtype = buffer->dtype;
@@ -85,22 +85,25 @@ inline Tensor random_tensor(const tir::Buffer& buffer, unsigned seed) {
     const double real = (static_cast<int>(seed >> 12) % 6000 - 3000) * 0.001;
     char* place = tensor.data_as<char>() + n * dtype.num_bytes();
     const auto put = [&](auto value) { std::memcpy(place, &value, sizeof value); };
-    if (dtype == kFloat32) put(n == 5 ? NAN : static_cast<float>(real));
+    if (dtype == kFloat32) put(n == 5 && has_nan ? NAN : static_cast<float>(real));
     if (dtype == DataType::float_(64)) put(real);
     if (dtype == kInt32) put(int32_t{whole});
     if (dtype == kInt64) put(int64_t{whole});
     if (dtype.bits == 16 && dtype.is_float())
       put(static_cast<uint16_t>(encode_float(real, float_format(dtype))));
-    if (dtype.bits == 8) put(static_cast<uint8_t>(dtype.is_bool() ? seed >> 31 : 0));
+    if (dtype.bits == 8)
+      put(static_cast<uint8_t>(dtype.is_bool()    ? seed >> 31
+                               : dtype.is_float() ? encode_float(real, float_format(dtype))
+                                                  : static_cast<unsigned>(whole)));
   }
   return tensor;
 }
 
-inline std::vector<Value> kernel_args(const tir::PrimFunc& func) {
+inline std::vector<Value> kernel_args(const tir::PrimFunc& func, bool has_nan = true) {
   std::vector<Value> args;
   for (size_t n = 0; n < func->params.size(); ++n) {
     if (func->buffers[n])
-      args.emplace_back(random_tensor(func->buffers[n], static_cast<unsigned>(n) + 7));
+      args.emplace_back(random_tensor(func->buffers[n], static_cast<unsigned>(n) + 7, has_nan));
     else if (func->params[n]->dtype.is_float())
       args.emplace_back(2.5);
     else
