@@ -15,7 +15,7 @@ tir::PrimFunc function_of(const KernelText& kernel, const ir::IRModule& module) 
 }
 
 TEST(DeviceEmulation, ComputesWhatTheInterpreterComputes) {
-  const std::vector<ir::IRModule> lowered = all_kernels();
+  const std::vector<ir::IRModule> lowered = all_cuda_kernels();
   const std::vector<KernelText> kernels = kernel_texts(DeviceLanguage::kCuda, lowered);
   const Emulated emulated(emit_cuda(lowered));
   ASSERT_EQ(emulated.messages, "");

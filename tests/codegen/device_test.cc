@@ -41,9 +41,25 @@ TEST_P(KernelTest, OpenCLComputesWhatTheInterpreterComputes) {
 INSTANTIATE_TEST_SUITE_P(Programs, KernelTest, testing::ValuesIn(kKernelPrograms),
                          [](const auto& test) { return std::string(test.param.name); });
 
+TEST(Device, VectorsOfAllDtypesInOpenCL) {
+  OpenCL* opencl = OpenCL::find();
+  if (!opencl) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd and ocl-icd-libopencl1";
+  std::vector<ir::IRModule> lowered;
+  for (const auto& [name, text] : vector_programs()) lowered.push_back(lowered_kernel(text, name));
+  ASSERT_EQ(opencl->build(emit_opencl(lowered), "-Werror"), "");
+  for (const auto& [name, text] : vector_programs()) {
+    const PrimFunc func = script::parse_func_unchecked(text);
+    const std::vector<Value> expected = kernel_args(func), actual = kernel_args(func);
+    analysis::interpret(func, expected, {});
+    const int64_t block[] = {7, 1, 1};
+    opencl->run(name + "_kernel_0", grid_of(func), block, func, actual);
+    for (const size_t n : {2, 3}) expect_close(actual[n].as_tensor(), expected[n].as_tensor(), name);
+  }
+}
+
 TEST(Device, NvccTakesAllKernelsAndSpillsNothing) {
   if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "nvcc is not in PATH";
-  const std::vector<ir::IRModule> lowered = all_kernels();
+  const std::vector<ir::IRModule> lowered = all_cuda_kernels();
   const TestFolder folder;
   std::ofstream(folder / "f.cu") << emit_cuda(lowered);
   for (const char* arch : {"sm_75", "sm_80", "sm_90a"}) {
@@ -78,9 +94,13 @@ std::string metal_errors(const std::string& text) {
 
 TEST(Device, MetalIsWellFormed) {
   if (std::system("clang++-19 --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "clang++-19 is not in PATH";
-  std::vector<ir::IRModule> lowered = all_kernels();
-  std::erase_if(lowered, [](const ir::IRModule& module) { return module->find("all_axes"); });  // has float64
-  EXPECT_EQ(lowered.size(), std::size(kKernelPrograms) - 1);
+  std::vector<ir::IRModule> lowered = all_cuda_kernels();
+  std::erase_if(lowered, [](const ir::IRModule& module) {
+    const std::string& name = module->global_vars.back()->name_hint;
+    return name == "all_axes" || name == "half_arithmetic" ||
+           name.starts_with("vectors_float64");  // have float64
+  });
+  EXPECT_EQ(lowered.size(), all_cuda_kernels().size() - 3);
   std::string text = emit_metal(lowered);
   EXPECT_EQ(metal_errors(text), "") << text;
   const std::string_view pointer = "(device const packed_float4*)";
