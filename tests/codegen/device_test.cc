@@ -41,9 +41,25 @@ TEST_P(KernelTest, OpenCLComputesWhatTheInterpreterComputes) {
 INSTANTIATE_TEST_SUITE_P(Programs, KernelTest, testing::ValuesIn(kKernelPrograms),
                          [](const auto& test) { return std::string(test.param.name); });
 
+TEST(Device, VectorsOfAllDtypesInOpenCL) {
+  OpenCL* opencl = OpenCL::find();
+  if (!opencl) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd and ocl-icd-libopencl1";
+  std::vector<ir::IRModule> lowered;
+  for (const auto& [name, text] : vector_programs()) lowered.push_back(lowered_kernel(text, name));
+  ASSERT_EQ(opencl->build(emit_opencl(lowered), "-Werror"), "");
+  for (const auto& [name, text] : vector_programs()) {
+    const PrimFunc func = script::parse_func_unchecked(text);
+    const std::vector<Value> expected = kernel_args(func), actual = kernel_args(func);
+    analysis::interpret(func, expected, {});
+    const int64_t block[] = {7, 1, 1};
+    opencl->run(name + "_kernel_0", grid_of(func), block, func, actual);
+    for (const size_t n : {2, 3}) expect_close(actual[n].as_tensor(), expected[n].as_tensor(), name);
+  }
+}
+
 TEST(Device, NvccTakesAllKernelsAndSpillsNothing) {
   if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "nvcc is not in PATH";
-  const std::vector<ir::IRModule> lowered = all_kernels();
+  const std::vector<ir::IRModule> lowered = all_cuda_kernels();
   const TestFolder folder;
   std::ofstream(folder / "f.cu") << emit_cuda(lowered);
   for (const char* arch : {"sm_75", "sm_80", "sm_90a"}) {
@@ -58,6 +74,14 @@ TEST(Device, NvccTakesAllKernelsAndSpillsNothing) {
   }
 }
 
+// The folder of the sources, which the build is in.
+std::filesystem::path source_folder() {
+  std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  while (!std::filesystem::exists(folder / "STYLE.md") && folder.has_relative_path())
+    folder = folder.parent_path();
+  return folder;
+}
+
 // What clang says about a text in Metal: its C++ for OpenCL has the same address spaces under other names.
 std::string metal_errors(const std::string& text) {
   const TestFolder folder;
@@ -65,15 +89,18 @@ std::string metal_errors(const std::string& text) {
   return output_of(
       fmt::format("clang++-19 -x clcpp -cl-std=CLC++2021 -target spir64 -Xclang -finclude-default-header "
                   "-fsyntax-only -Wno-unknown-attributes -Werror -I {} {}",
-                  (std::filesystem::path(__FILE__).parent_path() / "metal_shim").string(),
-                  (folder / "f.metal").string()));
+                  (source_folder() / "tests/codegen/metal_shim").string(), (folder / "f.metal").string()));
 }
 
 TEST(Device, MetalIsWellFormed) {
   if (std::system("clang++-19 --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "clang++-19 is not in PATH";
-  std::vector<ir::IRModule> lowered = all_kernels();
-  std::erase_if(lowered, [](const ir::IRModule& module) { return module->find("all_axes"); });  // has float64
-  EXPECT_EQ(lowered.size(), std::size(kKernelPrograms) - 1);
+  std::vector<ir::IRModule> lowered = all_cuda_kernels();
+  std::erase_if(lowered, [](const ir::IRModule& module) {
+    const std::string& name = module->global_vars.back()->name_hint;
+    return name == "all_axes" || name == "half_arithmetic" ||
+           name.starts_with("vectors_float64");  // have float64
+  });
+  EXPECT_EQ(lowered.size(), all_cuda_kernels().size() - 3);
   std::string text = emit_metal(lowered);
   EXPECT_EQ(metal_errors(text), "") << text;
   const std::string_view pointer = "(device const packed_float4*)";
@@ -84,8 +111,7 @@ TEST(Device, MetalIsWellFormed) {
 // The program of docs/device-code.md, and its text in each language, stand there.
 TEST(Device, ThePageShowsTheTexts) {
   std::stringstream stream;
-  stream
-      << std::ifstream(std::filesystem::path(__FILE__).parent_path() / "../../docs/device-code.md").rdbuf();
+  stream << std::ifstream(source_folder() / "docs/device-code.md").rdbuf();
   const std::string page = stream.str();
   const size_t begin = page.find("@T.prim_func"), end = page.find("\"\"\"", begin);
   const ir::IRModule lowered[] = {lowered_kernel(page.substr(begin, end - begin), "window_sum")};

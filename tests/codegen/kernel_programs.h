@@ -205,6 +205,30 @@ def f(A: T.Buffer((3150,), "float64"), n: T.int32, m: T.int64, x: T.float32):
                             A[((((bz * 5 + by) * 7 + bx) * 2 + tz) * 3 + ty) * 5 + tx] = T.Cast("float64", tx - 2) * T.Cast("float64", m) + T.Cast("float64", x) / T.float64(3)
 )"};
 
+// Arithmetic that CUDA and Metal have, and OpenCL does not.
+inline constexpr KernelProgram kHalfArithmetic = {"half_arithmetic", R"(
+@T.prim_func
+def f(A: T.Buffer((61,), "float16"), B: T.Buffer((61,), "float16"), C: T.Buffer((549,), "float16"), D: T.Buffer((244,), "int32"), E: T.Buffer((61,), "bfloat16"), G: T.Buffer((61,), "bool")):
+    T.func_attr({"tir.noalias": True})
+    for tx in T.thread_binding(61, thread="threadIdx.x"):
+        C[tx] = A[tx] + B[tx] * T.float16(0.1)
+        C[61 + tx] = T.max(A[tx], B[tx]) - T.min(A[tx], T.float16(0.5))
+        C[122 + tx] = A[tx] / (B[tx] * B[tx] + T.float16(1))
+        C[183 + tx] = T.Select(A[tx] < B[tx], A[tx], T.float16("inf"))
+        C[244 + tx] = T.if_then_else(T.isnan(A[tx]), T.float16(0), T.Cast("float16", tx))
+        C[305 + tx] = T.Cast("float16", A[tx] > T.float16(0))
+        C[366 + tx] = T.Cast("float16", T.Cast("int64", tx) - T.int64(40))
+        C[427 + tx] = T.Cast("float16", T.Cast("float64", A[tx]) / T.float64(3))
+        C[488 + tx] = T.reinterpret("float16", T.bitwise_xor(T.reinterpret("uint16", A[tx]), T.uint16(32768)))
+        C[tx] = C[tx] + A[tx]
+        D[tx] = T.Cast("int32", A[tx] * T.float16(10))
+        D[61 + tx] = T.Cast("int32", T.Cast("int8", A[tx] * T.float16(10)))
+        D[122 + tx] = T.Cast("int32", T.Cast("bool", A[tx]))
+        D[183 + tx] = T.Cast("int32", A[tx] != A[tx])
+        E[tx] = T.Cast("bfloat16", A[tx])
+        G[tx] = A[tx] <= B[tx]
+)"};
+
 inline constexpr KernelProgram kKernelPrograms[] = {
     kVectorAdd,    kReversed,     kTransposed, kBlockSum,    kMatmul,      kVectors,
     kVectorChoice, kWholeNumbers, kFunctions,  kSmallFloats, kHalfVectors, kAllAxes,

@@ -35,11 +35,46 @@ inline ir::IRModule lowered_kernel(std::string_view text, const std::string& nam
   return ir::with_function(module, name, func);  // the function of the user stands last
 }
 
+/// Vectors of each dtype and each number of lanes up to 16 bytes, copied through shared memory and added.
+inline std::vector<std::pair<std::string, std::string>> vector_programs() {
+  std::vector<std::pair<std::string, std::string>> programs;
+  for (const char* name : {"bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
+                           "float16", "bfloat16", "float8_e4m3fn", "float32", "float64"}) {
+    const DataType dtype = DataType::parse(name);
+    for (int lanes = 2; lanes * dtype.num_bytes() <= 16; lanes *= 2) {
+      const bool has_arithmetic = dtype.is_integral() || dtype.bits >= 32;
+      programs.emplace_back(
+          fmt::format("vectors_{}x{}", name, lanes),
+          fmt::format(R"(
+@T.prim_func
+def f(A: T.Buffer(({1},), "{0}"), B: T.Buffer(({1},), "{0}"), C: T.Buffer(({1},), "{0}"), D: T.Buffer(({1},), "{0}")):
+    S = T.alloc_buffer(({1},), "{0}", scope="shared")
+    for tx in T.thread_binding(7, thread="threadIdx.x"):
+        S[T.Ramp(tx * {2}, 1, {2})] = A[T.Ramp(tx * {2}, 1, {2})]
+        T.tvm_storage_sync("shared")
+        C[T.Ramp(tx * {2}, 1, {2})] = S[T.Ramp((6 - tx) * {2}, 1, {2})]
+        D[T.Ramp(tx * {2}, 1, {2})] = S[T.Ramp((6 - tx) * {2}, 1, {2})]{3}
+)",
+                      name, 7 * lanes, lanes,
+                      has_arithmetic ? fmt::format(" + B[T.Ramp(tx * {0}, 1, {0})]", lanes) : ""));
+    }
+  }
+  return programs;
+}
+
 /// The module of each of kKernelPrograms, under its name.
 inline std::vector<ir::IRModule> all_kernels() {
   std::vector<ir::IRModule> modules;
   for (const KernelProgram& program : kKernelPrograms)
     modules.push_back(lowered_kernel(program.text, std::string(program.name)));
+  return modules;
+}
+
+/// These, those that OpenCL does not have, and vectors of all dtypes.
+inline std::vector<ir::IRModule> all_cuda_kernels() {
+  std::vector<ir::IRModule> modules = all_kernels();
+  modules.push_back(lowered_kernel(kHalfArithmetic.text, std::string(kHalfArithmetic.name)));
+  for (const auto& [name, text] : vector_programs()) modules.push_back(lowered_kernel(text, name));
   return modules;
 }
 
@@ -75,7 +110,7 @@ class TestFolder {
   std::filesystem::path path_;
 };
 
-inline Tensor random_tensor(const tir::Buffer& buffer, unsigned seed) {
+inline Tensor random_tensor(const tir::Buffer& buffer, unsigned seed, bool has_nan = true) {
   const std::vector<int64_t> shape{buffer->shape[0].as<ir::IntImmNode>()->value};
   Tensor tensor = Tensor::empty(shape, buffer->dtype);
   const DataType dtype = buffer->dtype;
@@ -85,22 +120,28 @@ inline Tensor random_tensor(const tir::Buffer& buffer, unsigned seed) {
     const double real = (static_cast<int>(seed >> 12) % 6000 - 3000) * 0.001;
     char* place = tensor.data_as<char>() + n * dtype.num_bytes();
     const auto put = [&](auto value) { std::memcpy(place, &value, sizeof value); };
-    if (dtype == kFloat32) put(n == 5 ? NAN : static_cast<float>(real));
+    if (dtype == kFloat32) put(n == 5 && has_nan ? NAN : static_cast<float>(real));
     if (dtype == DataType::float_(64)) put(real);
     if (dtype == kInt32) put(int32_t{whole});
     if (dtype == kInt64) put(int64_t{whole});
+    if (dtype.bits == 16 && dtype.is_integral()) put(static_cast<uint16_t>(whole));
+    if (dtype.bits == 32 && dtype.is_uint()) put(static_cast<uint32_t>(whole));
+    if (dtype.bits == 64 && dtype.is_uint()) put(static_cast<uint64_t>(whole));
     if (dtype.bits == 16 && dtype.is_float())
       put(static_cast<uint16_t>(encode_float(real, float_format(dtype))));
-    if (dtype.bits == 8) put(static_cast<uint8_t>(dtype.is_bool() ? seed >> 31 : 0));
+    if (dtype.bits == 8)
+      put(static_cast<uint8_t>(dtype.is_bool()    ? seed >> 31
+                               : dtype.is_float() ? encode_float(real, float_format(dtype))
+                                                  : static_cast<unsigned>(whole)));
   }
   return tensor;
 }
 
-inline std::vector<Value> kernel_args(const tir::PrimFunc& func) {
+inline std::vector<Value> kernel_args(const tir::PrimFunc& func, bool has_nan = true) {
   std::vector<Value> args;
   for (size_t n = 0; n < func->params.size(); ++n) {
     if (func->buffers[n])
-      args.emplace_back(random_tensor(func->buffers[n], static_cast<unsigned>(n) + 7));
+      args.emplace_back(random_tensor(func->buffers[n], static_cast<unsigned>(n) + 7, has_nan));
     else if (func->params[n]->dtype.is_float())
       args.emplace_back(2.5);
     else
@@ -116,7 +157,9 @@ inline double element_of(const Tensor& tensor, int64_t n) {
   if (dtype == kFloat32) return get(float{});
   if (dtype == DataType::float_(64)) return get(double{});
   if (dtype == kInt32) return get(int32_t{});
-  if (dtype == kInt64) return static_cast<double>(get(int64_t{}));
+  if (dtype.bits == 64) return static_cast<double>(get(int64_t{}));
+  if (dtype.bits == 32) return get(uint32_t{});
+  if (dtype.bits == 16 && !dtype.is_float()) return get(uint16_t{});
   if (is_small_float(dtype))
     return decode_float(dtype.bits == 16 ? get(uint16_t{}) : get(uint8_t{}), float_format(dtype));
   return get(uint8_t{});
@@ -157,6 +200,7 @@ class OpenCL {
   std::string build(const std::string& text, const char* options = "") {
     const char* source = text.c_str();
     int status = 0;
+    if (program_) call<int>("clReleaseProgram", program_);
     program_ = call<void*>("clCreateProgramWithSource", context_, 1u, &source, nullptr, &status);
     status = call<int>("clBuildProgram", program_, 1u, &device_, options, nullptr, nullptr);
     std::vector<char> log(16384);
@@ -201,7 +245,6 @@ class OpenCL {
       call<int>("clReleaseMemObject", memory);
     }
     call<int>("clReleaseKernel", kernel);
-    call<int>("clReleaseProgram", program_);
   }
 
  private:

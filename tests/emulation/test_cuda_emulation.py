@@ -250,7 +250,7 @@ extern "C" __global__ void product(const half* A, const half* B, float* C) {
   float sums[4] = {0, 0, 0, 0};
   tw_ldmatrix_x4(left, &a[threadIdx.x % 16 * 16 + threadIdx.x / 16 * 8]);
   tw_ldmatrix_x2_trans(right, &b[threadIdx.x % 16 * 8]);
-  tw_mma_m16n8k16(sums, left, right);
+  tw_mma_m16n8k16_f16_f16_f32(sums, left, right);
   for (int n = 0; n < 4; ++n)
     C[(threadIdx.x / 4 + n / 2 * 8) * 8 + threadIdx.x % 4 * 2 + n % 2] = sums[n];
 }

@@ -1,5 +1,4 @@
-// The functions that CUDA C brings: barriers, warp operations, bits, atomics, math, and our own named helpers for
-// instructions.  Private to tilewright_cuda_emulation.h.
+// The functions that CUDA C brings: barriers, warp operations, bits, atomics, math.  Private to tilewright_cuda_emulation.h.
 #pragma once
 
 // ---- barriers and warp operations; macros, so that errors name the line
@@ -137,61 +136,3 @@ inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fmul_rn(float a, float b) { return a * b; }
 inline float __saturatef(float a) { return a > 0 ? (a < 1 ? a : 1) : 0; }
-
-// ---- named helpers, which texts for devices define by instructions of PTX
-
-#define tw_cp_async16(to, from) tw_emulation::copy_async(to, from, 16)
-#define tw_cp_async8(to, from) tw_emulation::copy_async(to, from, 8)
-#define tw_cp_async4(to, from) tw_emulation::copy_async(to, from, 4)
-#define tw_cp_commit() tw_emulation::commit_copies()
-template <int kOpen>
-inline void tw_cp_wait() {
-  tw_emulation::wait_copies(kOpen);
-}
-
-// Four (two) matrices of 8 x 8 elements of 16 bits: lane n brings the address of a row, row n % 8 of matrix n / 8, and
-// gets elements 2 * (n % 4) and the next of row n / 4 of each (PTX ISA, ldmatrix).
-inline void tw_ldmatrix_x4(uint32_t* result, const void* row) {
-  const auto* all = tw_emulation::warp_exchange(~0u, "ldmatrix", 0, &row, sizeof row);
-  const unsigned lane = tw_emulation::lane();
-  for (unsigned n = 0; n < 4; ++n) {
-    const char* from;
-    memcpy(&from, all[n * 8 + lane / 4].bytes, sizeof from);
-    memcpy(&result[n], from + lane % 4 * 4, 4);
-  }
-}
-inline void tw_ldmatrix_x2_trans(uint32_t* result, const void* row) {
-  const auto* all = tw_emulation::warp_exchange(~0u, "ldmatrix", 0, &row, sizeof row);
-  const unsigned lane = tw_emulation::lane();
-  for (unsigned n = 0; n < 2; ++n) {
-    uint16_t pair[2];
-    for (unsigned part = 0; part < 2; ++part) {
-      const char* from;
-      memcpy(&from, all[n * 8 + lane % 4 * 2 + part].bytes, sizeof from);
-      memcpy(&pair[part], from + lane / 4 * 2, 2);
-    }
-    memcpy(&result[n], pair, 4);
-  }
-}
-// D[16, 8] += A[16, 16] @ B[16, 8] of float16, sums in float32 (PTX ISA, mma.m16n8k16).
-inline void tw_mma_m16n8k16(float* sums, const uint32_t* a, const uint32_t* b) {
-  struct {
-    uint32_t a[4], b[2];
-  } mine;
-  memcpy(mine.a, a, 16), memcpy(mine.b, b, 8);
-  const auto* all = tw_emulation::warp_exchange(~0u, "mma", 0, &mine, sizeof mine);
-  const auto element = [&](unsigned lane, unsigned part, unsigned half_of) -> float {
-    half value;
-    memcpy(&value, all[lane].bytes + part * 4 + half_of * 2, 2);
-    return value;
-  };
-  const unsigned lane = tw_emulation::lane();
-  for (unsigned n = 0; n < 4; ++n) {
-    const unsigned row = lane / 4 + n / 2 * 8, column = lane % 4 * 2 + n % 2;
-    for (unsigned k = 0; k < 16; ++k) {
-      const float left = element(row % 8 * 4 + k % 8 / 2, row / 8 + k / 8 * 2, k % 2);
-      const float right = element(column * 4 + k % 8 / 2, 4 + k / 8, k % 2);
-      sums[n] += left * right;
-    }
-  }
-}

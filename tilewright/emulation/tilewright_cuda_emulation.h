@@ -9,14 +9,13 @@
 //   an asynchronous copy writes NaN, and its data only when a wait asks for it.
 // TILEWRIGHT_EMULATION_BLOCKS=n runs n blocks alone, at equal distances, for grids that would take too long.
 #pragma once
-#include <algorithm>
-#include <array>
+#include <pthread.h>
+
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <type_traits>
 #include <utility>
 
@@ -47,7 +46,7 @@ constexpr unsigned kDynamicBytes = 232448, kFenceBytes = 4096;
 alignas(128) static unsigned char dynamic_shared[kDynamicBytes + kFenceBytes];
 static std::vector<Index> indices;  // of the threads of a block
 static Index block_index, block_size, grid_size;
-static std::mutex launches;  // shared memory is there once
+static pthread_mutex_t launches = PTHREAD_MUTEX_INITIALIZER;  // shared memory is there once
 
 // ---- meeting of a block and of a warp
 
@@ -142,9 +141,10 @@ inline unsigned random_below(unsigned count) {
 
 template <class T>
 void put_in_order(std::vector<T>& items) {
-  if (thread_order == Order::kBackward) std::reverse(items.begin(), items.end());
-  if (thread_order != Order::kShuffled) return;
-  for (unsigned n = static_cast<unsigned>(items.size()); n > 1; --n)
+  const auto count = static_cast<unsigned>(items.size());
+  for (unsigned n = 0; thread_order == Order::kBackward && n < count / 2; ++n)
+    std::swap(items[n], items[count - 1 - n]);
+  for (unsigned n = count; thread_order == Order::kShuffled && n > 1; --n)
     std::swap(items[n - 1], items[random_below(n)]);
 }
 
@@ -231,7 +231,10 @@ struct Kernel;
 template <class... Args, void (*kKernel)(Args...)>
 struct Kernel<kKernel> {
   static inline void** values = nullptr;
-  static constexpr std::array<int, sizeof...(Args) + 1> kSizes = {static_cast<int>(sizeof(Args))..., 0};
+  struct Sizes {
+    int bytes[sizeof...(Args) + 1];
+  };
+  static constexpr Sizes kSizes = {{static_cast<int>(sizeof(Args))..., 0}};
 
   template <size_t... kPositions>
   static void call(std::index_sequence<kPositions...>) {
@@ -240,9 +243,11 @@ struct Kernel<kKernel> {
   static void call_thread(unsigned) { call(std::index_sequence_for<Args...>()); }
   static int launch_with(const char* name, const unsigned grid[3], const unsigned block[3],
                          unsigned dynamic_bytes, void** args) {
-    const std::lock_guard<std::mutex> lock(launches);
+    pthread_mutex_lock(&launches);
     values = args;
-    return launch(name, grid, block, dynamic_bytes, call_thread);
+    const int status = launch(name, grid, block, dynamic_bytes, call_thread);
+    pthread_mutex_unlock(&launches);
+    return status;
   }
 };
 
@@ -258,3 +263,4 @@ struct Kernel<kKernel> {
   }
 
 #include "cuda_functions.h"
+#include "cuda_instructions.h"

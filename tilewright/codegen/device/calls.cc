@@ -177,6 +177,15 @@ Code DevicePrinter::call(const CallNode* node, std::string_view name) {
     TILEWRIGHT_CHECK(load, "address_of of something that is no buffer element");
     return {"&" + element(load->buffer, load->indices), Level::kPrefix};
   }
+  if (name == "tvm_access_ptr" && node->args.size() == 5) {
+    const auto* data = node->args[1].as<VarNode>();
+    const DataType dtype = node->args[0]->dtype;
+    if (!data || pointee(data) != dtype)
+      throw Unsupported(node, "tvm_access_ptr of elements of dtype {} is not supported in {}", dtype.str(),
+                        language_)
+          .help("use T.address_of of an element");
+    return {fmt::format("&{}[{}]", names_.of(data), index_text(node->args[2])), Level::kPrefix};
+  }
   if (name == "call_extern" || name == "call_pure_extern") {
     const auto* function = node->args.empty() ? nullptr : node->args[0].as<StringImmNode>();
     if (!function || !is_identifier(function->value))

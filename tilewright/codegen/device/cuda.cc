@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tilewright/codegen/device/cuda_instructions.h"
 #include "tilewright/codegen/device/printer.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/one_of.h"
 #include "tilewright/support/small_float.h"
+#include "tilewright/tir/builder.h"
 
 namespace tilewright::codegen {
 namespace {
@@ -99,6 +102,78 @@ class CudaPrinter final : public DevicePrinter {
     if (is_double(to)) return fmt::format("__longlong_as_double({})", value);
     if (is_half(to)) return fmt::format("__ushort_as_half({})", value);
     return fmt::format("({}({}))", result, value);
+  }
+
+  // ---- instructions
+  std::string named(const NamedFunction& function) { return helper(function.name, function.text); }
+  // "&A[i]": a pointer to elements of `dtype`, and an offset in elements
+  std::string pointer(const CallNode* node, size_t n, DataType dtype) {
+    const auto* var = node->args[n].as<VarNode>();
+    const std::string base = text(node->args[n], Level::kPrefix),
+                      offset = index_text(node->args[n + 1], Level::kSum);
+    if (var && pointee(var) == dtype) return fmt::format("&{}[{}]", base, offset);
+    return fmt::format("({}*){} + {}", memory_type_name(dtype), base, offset);
+  }
+  int64_t constant(const CallNode* node, size_t n, std::string_view what) {
+    int64_t value = 0;
+    if (!as_const_int(node->args[n], &value))
+      throw Unsupported(node, "{} is no constant, which {} asks for", what, kName);
+    return value;
+  }
+  bool own_call(const CallNode* node, std::string_view name, Code* code) override {
+    const DataType element = node->dtype.element();
+    const size_t count = node->args.size();
+    if (name == "ptx_cp_async" && (count == 5 || count == 6)) {
+      const int64_t bytes = constant(node, 4, "the number of bytes of an asynchronous copy");
+      if (!is_one_of(std::to_string(bytes), {"4", "8", "16"}))
+        throw UserError(node, "an asynchronous copy has 4, 8 or 16 bytes, not {}", bytes);
+      const std::string condition = count == 6 ? ", " + text(node->args[5]) : "";
+      code->text = fmt::format("{}({}, {}{})", named(cp_async_function(bytes, count == 6)),
+                               pointer(node, 0, element), pointer(node, 2, element), condition);
+    } else if (name == "ptx_commit_group") {
+      code->text = named(cp_commit_function()) + "()";
+    } else if (name == "ptx_wait_group" && count == 1) {
+      code->text =
+          fmt::format("{}<{}>()", named(cp_wait_function()), constant(node, 0, "the number of open groups"));
+    } else if (name == "ptx_ldmatrix" && count == 7) {
+      const int64_t matrices = constant(node, 1, "the number of matrices");
+      if (!is_one_of(std::to_string(matrices), {"1", "2", "4"}))
+        throw UserError(node, "ptx_ldmatrix reads 1, 2 or 4 matrices, not {}", matrices);
+      code->text = fmt::format("{}({}, {})", named(ldmatrix_function(matrices, !is_zero(node->args[0]))),
+                               pointer(node, 3, element), pointer(node, 5, element));
+    } else if (name == "ptx_mma") {
+      const std::string function = named(mma_function(node));
+      code->text = fmt::format("{}({}, {}, {})", function, pointer(node, 10, mma_dtype(node, 2)),
+                               pointer(node, 6, mma_dtype(node, 0)), pointer(node, 8, mma_dtype(node, 1)));
+    } else if (name == "mma_fill" && count == 3) {
+      const std::string to = pointer(node, 1, element);
+      const std::string n = names_.declare("n");
+      line("#pragma unroll");
+      line(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) ({2})[{0}] = 0;", n, text(node->args[0]), to));
+      names_.take_back();
+    } else if (name == "mma_store" && count == 6) {
+      store_sums(node, element);
+    } else {
+      return false;
+    }
+    return true;
+  }
+  // The accumulators of 16 x 8 matrices side by side (PTX ISA, "Matrix fragments for mma.m16n8k16").
+  void store_sums(const CallNode* node, DataType element) {
+    const std::string type = memory_type_name(element), from = pointer(node, 3, element);
+    const std::string to = text(node->args[2], Level::kPrefix), stride = text(node->args[5], Level::kProduct);
+    const std::string columns = text(node->args[1], Level::kProduct);
+    open("{");
+    const std::string lane = names_.declare("lane"), n = names_.declare("n");
+    line(fmt::format(
+        "const int {} = (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;", lane));
+    line("#pragma unroll");
+    open(fmt::format("for (int {0} = 0; {0} < {1} / 2; ++{0}) {{", n, columns));
+    line(fmt::format(
+        "(({0}*){1})[({2} / 4 + {3} % 4 / 2 * 8) * {4} + {3} / 4 * 8 + {2} % 4 * 2 + {3} % 2] = ({5})[{3}];",
+        type, to, lane, n, stride, from));
+    close();
+    close();
   }
 
   // ---- vectors

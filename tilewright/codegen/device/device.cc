@@ -7,8 +7,6 @@
 namespace tilewright::codegen {
 namespace {
 
-constexpr std::string_view kDeviceKernel = "device_kernel";  // a kind of lowered function
-
 struct Language {
   std::string_view name;
   bool has_float16;
@@ -28,7 +26,7 @@ std::vector<DeviceKernel> kernels_of(const Language& language, std::span<const i
   for (const ir::IRModule& module : lowered) {
     for (size_t n = 0; n < module->functions.size(); ++n) {
       const auto* func = module->functions[n].as<PrimFuncNode>();
-      if (!func || func->attrs.get_string(lower::kLoweredKind, "") != kDeviceKernel) continue;
+      if (!func || func->attrs.get_string(lower::kLoweredKind, "") != lower::kDeviceKernel) continue;
       const std::string& name = module->global_vars[n]->name_hint;
       if (!is_identifier(name))
         throw UserError("kernel \"{}\" cannot be written in {}: the name is not an identifier", name,

@@ -66,8 +66,8 @@ class MetalPrinter final : public DevicePrinter {
     std::vector<std::string> all = params;
     all.push_back("uint3 blockIdx [[threadgroup_position_in_grid]]");
     all.push_back("uint3 threadIdx [[thread_position_in_threadgroup]]");
-    return fmt::format("[[max_total_threads_per_threadgroup({})]]\nkernel void {}({}) {{",
-                       shape().num_threads(), kernel().name, fmt::join(all, ", "));
+    return fmt::format("[[max_total_threads_per_threadgroup({})]]\nkernel void {}(\n    {}) {{",
+                       shape().num_threads(), kernel().name, fmt::join(all, ",\n    "));
   }
   std::string param(const VarNode* var, const std::string& name, size_t position) override {
     const std::string text = var->dtype.is_handle()

@@ -107,7 +107,6 @@ class OpenCLPrinter final : public DevicePrinter {
     return fmt::format("as_{}({})", opencl_type(to), value);
   }
   const char* long_suffix() const override { return "L"; }
-  bool own_call(const CallNode*, std::string_view, Code*) override { return false; }
 
   Code cast(const CastNode* node) override {
     const DataType half = DataType::float_(16);
