@@ -14,6 +14,10 @@ struct GpuCosts {
   int64_t warps_per_sm = 8;
   // Rows of a product of matrices below which threads along its sum, not tiles, keep memory busy.
   int64_t least_tile_rows = 8;
+  // Warps of a multiprocessor that hide the latency of multiply-adds: two for each of its four schedulers.
+  int64_t busy_warps = 8;
+  // The part of the shorter of two kinds of work that does not run at the same time as the longest.
+  double not_hidden = 0.25;
   // Registers of a thread besides its tile: addresses, loop variables, what is on its way from memory.
   int64_t other_registers = 40;
   // Sectors of memory that a row of a tile of an operand takes, so that it is read whole.

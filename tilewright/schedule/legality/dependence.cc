@@ -173,6 +173,26 @@ std::vector<PrimExpr> indices_without_digits(const Access& access, arith::Analyz
   return {};
 }
 
+// The indices with a number in the place of its digits, which are among others: v of [v // 81, w, v // 9 % 9, v % 9].
+std::vector<PrimExpr> indices_without_scattered_digits(const Access& access, arith::Analyzer& analyzer) {
+  for (size_t first = 0; first < access.region.size(); ++first) {
+    const auto* top = access.region[first]->min.as<FloorDivNode>();
+    if (!top) continue;
+    PrimExpr place = make_const_int(top->dtype, 1);
+    std::vector<PrimExpr> indices = {top->a};
+    for (size_t n = access.region.size(); n-- > 0;) {
+      const PrimExpr &index = access.region[n]->min, &count = access.buffer->shape[n];
+      if (!is_one(access.region[n]->extent)) return {};
+      if (n > first && analyzer.can_prove_equal(index, floormod(floordiv(top->a, place), count)))
+        place = analyzer.simplify(count * place);
+      else if (n != first)
+        indices.push_back(index);
+    }
+    if (analyzer.can_prove_equal(top->b, place)) return indices;
+  }
+  return {};
+}
+
 // The number whose digits a box has in neighbouring dimensions, in which it is one element wide; null if there is none.
 PrimExpr number_of_box(const arith::IntervalRegion& box, const Buffer& buffer, arith::Analyzer& analyzer) {
   Digits digits{{}, buffer->shape};
@@ -260,13 +280,15 @@ std::vector<NodeId> determined_loops(const State& state, const Access& a, const 
   if (found.size() < loops.size() && flat && other && analyzer.can_prove_equal(flat, other))
     add_pinned_by({{flat}, {imm(1)}});
   if (found.size() == loops.size()) return found;
-  const std::vector<PrimExpr> indices = indices_without_digits(a, analyzer),
-                              others = indices_without_digits(b, analyzer);
   const auto is_equal = [&](const PrimExpr& one, const PrimExpr& two) {
     return analyzer.can_prove_equal(one, two);
   };
-  if (!indices.empty() && std::ranges::equal(indices, others, is_equal))
-    add_pinned_by({indices, std::vector<PrimExpr>(indices.size(), imm(1))});
+  for (const auto& without : {indices_without_digits, indices_without_scattered_digits}) {
+    if (found.size() == loops.size()) break;
+    const std::vector<PrimExpr> indices = without(a, analyzer), others = without(b, analyzer);
+    if (!indices.empty() && std::ranges::equal(indices, others, is_equal))
+      add_pinned_by({indices, std::vector<PrimExpr>(indices.size(), imm(1))});
+  }
   return found;
 }
 

@@ -95,8 +95,9 @@ OrReason<RowPlan> plan_rows(const std::vector<BlockShape>& shapes, const GpuFeat
   plan.threads = threads_of_row(length, features);
   const BlockShape& last = shapes.back();
   // blocks of the grid count parts of an open number of rows only along one axis
-  const bool is_last_open = plan.num_rows > 1 && last.extent(spatial_axes(last)[plan.num_rows - 1]) == 0;
-  if (plan.num_rows > 0 && plan.threads == features.warp_size && !is_last_open) {
+  bool is_inner_open = false;
+  for (size_t row = 1; row < plan.num_rows; ++row) is_inner_open |= last.extent(spatial_axes(last)[row]) == 0;
+  if (plan.num_rows > 0 && plan.threads == features.warp_size && !is_inner_open) {
     const int64_t rows = last.likely_extent(spatial_axes(last)[plan.num_rows - 1]);
     const int64_t most = std::min(kGpuCosts.block_threads, features.max_threads_per_block) / plan.threads;
     plan.rows_in_block = std::clamp<int64_t>(

@@ -56,6 +56,35 @@ int64_t registers_of_thread(const TilePlan& plan, const Sizes& sizes) {
   return (sums + factors) / kRegisterBytes + kGpuCosts.other_registers;
 }
 
+/// The cycles that a block takes for one term of all its results.
+struct StepCycles {
+  double instructions;  // multiply-adds, and loads from shared memory
+  double
+      shared;  // memory, which gives vectors of neighbouring threads in parts and one of all threads at once
+  double cache;  // that all multiprocessors share
+};
+
+StepCycles cycles_of_step(const TilePlan& plan, const Sizes& sizes, const GpuFeatures& features) {
+  const auto vectors = [&](int64_t elements) {
+    return static_cast<double>(rounded_up(elements * sizes.operand_bytes, features.vector_load_bytes) /
+                               features.vector_load_bytes);
+  };
+  const auto warp = static_cast<double>(features.warp_size),
+             warps = static_cast<double>(plan.threads()) / warp,
+             rate = static_cast<double>(features.fma_per_cycle_per_sm),
+             bank_bytes = static_cast<double>(features.banks * features.bank_bytes),
+             tile = static_cast<double>(plan.rows + plan.columns),
+             bytes = static_cast<double>(sizes.operand_bytes);
+  const double multiply_adds = static_cast<double>(plan.thread_rows * plan.thread_columns),
+               loads = vectors(plan.thread_rows) + vectors(plan.thread_columns),
+               copied = tile / static_cast<double>(plan.threads());  // loaded and stored again by each thread
+  const double columns = static_cast<double>(plan.thread_columns) * bytes * warp / bank_bytes;
+  return {.instructions = warps * (multiply_adds + loads + 2 * copied) * warp / rate,
+          .shared = warps * (columns + vectors(plan.thread_rows)) + tile * bytes / bank_bytes,
+          .cache = tile * bytes * static_cast<double>(features.num_sms) /
+                   static_cast<double>(features.l2_bytes_per_cycle)};
+}
+
 // The cycles that the busiest multiprocessor takes; nothing if the tiles do not fit.
 std::optional<double> cycles_of(const TilePlan& plan, const Sizes& sizes, const GpuFeatures& features) {
   const int64_t shared = shared_bytes(plan, sizes, features);
@@ -67,22 +96,13 @@ std::optional<double> cycles_of(const TilePlan& plan, const Sizes& sizes, const 
                                    rounded_up(sizes.columns, plan.columns) / plan.columns));
   const int64_t of_busiest = (blocks + features.num_sms - 1) / features.num_sms;
   const auto terms = static_cast<double>(rounded_up(sizes.terms, plan.terms));
-  const auto work = static_cast<double>(plan.rows * plan.columns) * terms;
-  const double multiply_adds = work / static_cast<double>(features.fma_per_cycle_per_sm);
-  // threads of a warp read rows together, and each its columns
-  const double from_shared = work * static_cast<double>(sizes.operand_bytes) *
-                             (1.0 / static_cast<double>(plan.thread_rows) +
-                              1.0 / static_cast<double>(plan.thread_columns * features.warp_size)) /
-                             static_cast<double>(features.banks * features.bank_bytes);
-  const double from_cache =
-      static_cast<double>((plan.rows + plan.columns) * sizes.operand_bytes) * terms /
-      (static_cast<double>(features.l2_bytes_per_cycle) / static_cast<double>(features.num_sms));
-  // one warp at a time leaves units idle: two on each of four hide the latency of a multiply-add
-  constexpr double kBusyWarps = 8;
+  const StepCycles step = cycles_of_step(plan, sizes, features);
   const double warps = static_cast<double>(plan.threads() / features.warp_size) *
                        static_cast<double>(std::min(resident, of_busiest));
-  const double idle = std::max(1.0, kBusyWarps / warps);
-  return static_cast<double>(of_busiest) * std::max({multiply_adds * idle, from_shared, from_cache});
+  const double idle = std::max(1.0, static_cast<double>(kGpuCosts.busy_warps) / warps);
+  const double longest = std::max({step.instructions * idle, step.shared, step.cache});
+  const double others = step.instructions + step.shared + step.cache - longest;
+  return static_cast<double>(of_busiest) * terms * (longest + std::max(others, 0.0) * kGpuCosts.not_hidden);
 }
 
 }  // namespace

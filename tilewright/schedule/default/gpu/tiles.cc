@@ -164,7 +164,8 @@ void write_by_threads(Schedule& sch, BlockRef copy, LoopRef thread, const GpuFea
   if (loops.empty()) return;
   const OrReason<BlockShape> shape = shape_of(sch, copy);
   const int64_t lanes = shape ? lanes_of(*shape, features) : 1;
-  const bool is_vector = lanes > 1 && extent_of(sch, loops.back()) == lanes;
+  const bool is_vector = lanes > 1 && extent_of(sch, loops.back()) == lanes &&
+                         loops_of_axis(sch, copy, *shape->last_axis(), {loops.back()}).size() == 1;
   if (is_vector) steps::vectorize(sch, loops.back());
   for (size_t n = 0; n + (is_vector ? 1 : 0) < loops.size(); ++n) steps::unroll(sch, loops[n]);
 }

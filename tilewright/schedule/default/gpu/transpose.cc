@@ -53,6 +53,24 @@ OrReason<Transposed> transposed(const BlockShape& shape, const GpuFeatures& feat
   return *found;
 }
 
+// Blocks of the grid for all squares: along one axis, or along three where an open number of squares in a row would
+// have to be divided by.
+//
+// Returns  the innermost loop
+LoopRef bind_blocks(Schedule& sch, std::vector<LoopRef> others, LoopRef row, LoopRef column) {
+  std::vector<LoopRef> all = others;
+  all.insert(all.end(), {row, column});
+  if (num_iterations(sch, all)) {
+    const LoopRef block = fused(sch, all);
+    steps::bind(sch, block, "blockIdx.x");
+    return block;
+  }
+  if (!others.empty()) steps::bind(sch, fused(sch, others), "blockIdx.z");
+  steps::bind(sch, row, "blockIdx.y");
+  steps::bind(sch, column, "blockIdx.x");
+  return column;
+}
+
 }  // namespace
 
 std::optional<Reason> transpose_in_shared_memory(Schedule& sch, const BlockShape& shape,
@@ -79,10 +97,10 @@ std::optional<Reason> transpose_in_shared_memory(Schedule& sch, const BlockShape
   const int64_t side = features.warp_size;
   const std::vector<LoopRef> rows = steps::split(sch, row[0], {None{}, side}),
                              columns = steps::split(sch, column[0], {None{}, side});
-  blocks.insert(blocks.end(), {rows[0], columns[0]});
-  order_loops(sch, blocks, {rows[1], columns[1]});
-  const LoopRef block = fused(sch, blocks);
-  steps::bind(sch, block, "blockIdx.x");
+  std::vector<LoopRef> outer = blocks;
+  outer.insert(outer.end(), {rows[0], columns[0]});
+  order_loops(sch, outer, {rows[1], columns[1]});
+  const LoopRef block = bind_blocks(sch, blocks, rows[0], columns[0]);
   sch.call("compute_at", copy, block, true);
   const int64_t threads = std::min(kGpuCosts.block_threads, features.max_threads_per_block);
   for (const std::vector<LoopRef>& tile :
