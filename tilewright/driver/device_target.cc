@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "tilewright/analysis/launch_limits.h"
 #include "tilewright/driver/verify_passes.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/lower/lowered.h"
@@ -107,6 +108,15 @@ std::string images_of(std::span<const std::string> sources, const ir::Target& ta
   return all.kernels.empty() ? "" : bytes_of(all);
 }
 
+void verify_limits(const tir::PrimFunc& func, const target::GpuFeatures& gpu, const std::string& name) {
+  try {
+    analysis::verify_launch_limits(func, gpu);
+  } catch (Error& error) {
+    error.add_prefix(name);
+    throw;
+  }
+}
+
 Generator host_generator(const ir::Target& target) {
   if (target->host) return make_generator(target->host);
   for (const char* kind : {"llvm", "c"}) {
@@ -123,14 +133,19 @@ Generator make_device_generator(const ir::Target& target, const DeviceTarget& de
   const Generator host = host_generator(target);
   const std::string kind = target->kind_name, text = target->str();
   Generator generator = host;
-  auto [features, sources] = target::gpu_features_of(target);
+  const target::KnownGpuFeatures known = target::gpu_features_of(target);
+  const target::GpuFeatures& features = known.features;
   generator.gpu = features;
-  generator.feature_sources = std::move(sources);
+  generator.feature_sources = known.sources;
   generator.code_key = host.code_key.empty() ? "" : host.code_key + "; " + text + "; " + features.str();
-  generator.lower = [=, abi = host.abi](const std::string& name, const tir::PrimFunc& func,
-                                        const lower::StepObserver& observe) {
+  generator.lower = [=, abi = host.abi, gpu = features](const std::string& name, const tir::PrimFunc& func,
+                                                        const lower::StepObserver& observe) {
     const lower::LowerOptions options{.abi = abi, .verify = verifies_passes(), .observe = observe};
+    verify_limits(func, gpu, name);  // names the loops of the schedule
     const ir::IRModule lowered = lower::lower_for_gpu(kind, name, func, device.device_type, options);
+    for (const ir::BaseFunc& each : lowered->functions) {
+      if (is_kernel(each)) verify_limits(ir::ref_as<tir::PrimFuncNode>(each), gpu, name);
+    }
     try {
       return with_keys(lowered, device.language, text);
     } catch (Error& error) {

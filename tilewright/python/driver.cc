@@ -5,9 +5,11 @@
 #include "tilewright/driver/target.h"
 #include "tilewright/driver/verify_passes.h"
 #include "tilewright/explain/explain.h"
+#include "tilewright/explain/lint.h"
 #include "tilewright/frontend/onnx/import/import.h"
 
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/variant.h>
@@ -23,6 +25,7 @@
 #include "tilewright/runtime/time_evaluator.h"
 #include "tilewright/runtime/vm/print.h"
 #include "tilewright/target/costs.h"
+#include "tilewright/target/gpu_features.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::python {
@@ -137,12 +140,28 @@ void bind_build(nb::module_& m) {
   });
   m.def("explain", [](const schedule::Schedule& sch, const std::string& name, const ir::Target& target) {
     const Unlocked unlocked;
+    if (target::is_gpu(target)) return explain::to_text(explain::lint(sch, name, target));
     const explain::Peaks peaks = explain::peaks_of_machine();
     const explain::KernelReport report = explain::explain(sch, name, target, peaks);
     const explain::Peaks raised = explain::raised(peaks, {report});
     explain::keep(raised);
     return explain::to_text(report, raised);
   });
+  m.def(
+      "lint",
+      [](const schedule::Schedule& sch, const std::string& name, const ir::Target& target,
+         std::optional<int64_t> registers) {
+        std::vector<explain::Finding> findings;
+        {
+          const Unlocked unlocked;
+          findings = explain::lint(sch, name, target, registers);
+        }
+        nb::list list;
+        for (const explain::Finding& each : findings)
+          list.append(nb::make_tuple(each.kind, each.kernel, each.figure, each.text()));
+        return list;
+      },
+      nb::arg("sch"), nb::arg("name"), nb::arg("target"), nb::arg("registers").none());
   m.def("module_source", &driver::get_source);
   m.def("target_features", [](const ir::Target& target) {
     const driver::Generator generator = driver::make_generator(target);

@@ -10,6 +10,7 @@ from ..ir import BaseFunc
 from ..ir.module import IRModule, unwrapped
 from ..ir.printing import shortened
 from ..tir import index_map
+from .finding import Finding
 from .sampled import with_handles
 from .state import State
 from .verified import Verified
@@ -159,6 +160,30 @@ class Schedule:
         """
         from ..target import Target
 
+        return _core.explain(self._core, self._one_function("explain"), Target(target))
+
+    def lint(self, target="cuda", registers=None) -> list[Finding]:
+        """What keeps the kernels of one function from running fast on a GPU, seen without one.
+
+        It looks at the lowered kernels: how many sectors of memory a warp moves for what it needs (coalescing), how many words of
+        one bank of shared memory it needs at once (banks), how many threads a multiprocessor has room for (occupancy).
+
+        target     text or Target, a GPU: its figures decide; default "cuda"
+        registers  of a thread, as ptxas reports them; default None, leaves them out
+        Returns    a list of Finding, the most serious of each kind first; str() of one is its text with the line and what to try
+        Raises     UserError if the target is no GPU, no loop runs on threads, there are several functions and none was chosen by
+                   work_on, or a block does not fit on the GPU
+        Source     NVIDIA, CUDA C++ Best Practices Guide, "Memory Optimizations" and "Execution Configuration Optimizations"
+        >>> sch = tilewright.schedule.by_rules(mm, "cuda")
+        >>> for finding in sch.lint("cuda"):
+        ...     print(finding)
+        """
+        from ..target import Target
+
+        name = self._one_function("lint")
+        return [Finding(*each) for each in _core.lint(self._core, name, Target(target), registers)]
+
+    def _one_function(self, wanted_by: str) -> str:
         names = (
             [self.func_working_on]
             if self.func_working_on
@@ -166,9 +191,9 @@ class Schedule:
         )
         if len(names) != 1:
             raise UserError(
-                f"explain: the module has {len(names)} functions\nhelp: choose one by sch.work_on(name)"
+                f"{wanted_by}: the module has {len(names)} functions\nhelp: choose one by sch.work_on(name)"
             )
-        return _core.explain(self._core, names[0], Target(target))
+        return names[0]
 
     def __repr__(self) -> str:
         names = ", ".join(var.name_hint for var in self.mod.get_global_vars())

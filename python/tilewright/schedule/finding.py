@@ -1,0 +1,18 @@
+"""What Schedule.lint finds."""
+
+from typing import NamedTuple
+
+
+class Finding(NamedTuple):
+    """Something that keeps a kernel from running fast on a GPU; printed, it says what, where and what to try."""
+
+    #: "coalescing", "banks" or "occupancy"
+    kind: str
+    #: the lowered kernel: "main_kernel_0"
+    kernel: str
+    #: coalescing: sectors that move over those needed; banks: words of one bank at once; occupancy: a part, 0 to 1
+    figure: float
+    text: str
+
+    def __str__(self) -> str:
+        return self.text

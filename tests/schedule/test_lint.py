@@ -1,0 +1,254 @@
+"""Schedule.lint: what keeps kernels from running fast on a GPU, with whole texts."""
+
+from pathlib import Path
+
+import pytest
+from primitive_testing import check_refused, schedule_of
+
+import tilewright
+from tilewright.script import tir as T
+
+TARGET = "cuda -arch=sm_80"
+
+
+@T.prim_func
+def matmul(
+    A: T.Buffer((1024, 1024), "float32"),
+    B: T.Buffer((1024, 1024), "float32"),
+    C: T.Buffer((1024, 1024), "float32"),
+):
+    for i, j, k in T.grid(1024, 1024, 1024):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+
+
+@T.prim_func
+def transpose(A: T.Buffer((512, 512), "float32"), B: T.Buffer((512, 512), "float32")):
+    for i, j in T.grid(512, 512):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vj, vi]
+
+
+@T.prim_func
+def double(A: T.Buffer((4096,), "float32"), B: T.Buffer((4096,), "float32")):
+    for i in range(4096):
+        with T.block("B"):
+            vi = T.axis.spatial(4096, i)
+            B[vi] = A[vi] * T.float32(2)
+
+
+def one_element_each(program, block, rows, columns):
+    """Each thread computes one element; `rows` and `columns` are the extents and axes of threads."""
+    sch = schedule_of(program)
+    i, j = sch.get_loops(block)[:2]
+    i0, i1 = sch.split(i, [None, rows[0]])
+    j0, j1 = sch.split(j, [None, columns[0]])
+    sch.reorder(i0, j0, i1, j1)
+    sch.bind(i0, "blockIdx.y")
+    sch.bind(j0, "blockIdx.x")
+    sch.bind(i1, rows[1])
+    sch.bind(j1, columns[1])
+    return sch
+
+
+def texts(findings):
+    """The findings without the path of this file, whose line numbers stay."""
+    return [
+        "\n".join(line for line in str(finding).splitlines() if not line.startswith("  /"))
+        for finding in findings
+    ]
+
+
+def line_of(text):
+    """The first line of this file that has the text, and its number."""
+    for number, line in enumerate(Path(__file__).read_text().splitlines(), 1):
+        if text in line:
+            return number, line
+    raise AssertionError(text)
+
+
+def excerpt(statement, part):
+    number, line = line_of(statement)
+    column = line.index(statement) + statement.index(part)
+    return f"{number:>4} | {line}\n     | {' ' * column}{'^' * len(part)}"
+
+
+def test_the_naive_matmul_is_coalesced():
+    """B and C side by side, A the same for a warp."""
+    sch = one_element_each(matmul, "C", (8, "threadIdx.y"), (32, "threadIdx.x"))
+    assert sch.lint(TARGET) == []
+
+
+def test_rows_on_neighbouring_threads():
+    sch = one_element_each(matmul, "C", (32, "threadIdx.x"), (8, "threadIdx.y"))
+    update = "C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]"
+    number, line = line_of(update)
+    findings = sch.lint(TARGET)
+    assert [(each.kind, each.kernel, each.figure) for each in findings] == [
+        ("coalescing", "main_kernel_0", 8)
+    ] * 3
+    assert texts(findings) == [
+        "coalescing: a warp writes C in 32 sectors of 32 bytes where 4 would do: 1024 bytes move for 128, neighbouring "
+        "threads are 4096 bytes apart\n"
+        + excerpt("C[vi, vj] = T.float32(0)", "C[vi, vj] = T.float32(0)")
+        + "\nhelp: bind the loop along the last dimension of C to threadIdx.x, or collect a tile in shared memory first "
+        "(cache_write)",
+        "coalescing: a warp reads C in 32 sectors of 32 bytes where 4 would do: 1024 bytes move for 128, neighbouring "
+        "threads are 4096 bytes apart\n"
+        + f"{number:>4} | {line}\n     | {' ' * 24}{'^' * 9}"
+        + "\nhelp: bind the loop along the last dimension of C to threadIdx.x, or copy a tile of it to shared memory in the "
+        "order of its rows (cache_read)",
+        "coalescing: a warp reads A in 32 sectors of 32 bytes where 4 would do: 1024 bytes move for 128, neighbouring "
+        "threads are 4096 bytes apart\n"
+        + excerpt(update, "A[vi, vk]")
+        + "\nhelp: bind the loop along the last dimension of A to threadIdx.x, or copy a tile of it to shared memory in the "
+        "order of its rows (cache_read)",
+    ]
+
+
+def test_a_transposed_read():
+    sch = one_element_each(transpose, "B", (32, "threadIdx.y"), (32, "threadIdx.x"))
+    assert texts(sch.lint(TARGET)) == [
+        "coalescing: a warp reads A in 32 sectors of 32 bytes where 4 would do: 1024 bytes move for 128, neighbouring "
+        "threads are 2048 bytes apart\n"
+        + excerpt("B[vi, vj] = A[vj, vi]", "A[vj, vi]")
+        + "\nhelp: bind the loop along the last dimension of A to threadIdx.x, or copy a tile of it to shared memory in the "
+        "order of its rows (cache_read)"
+    ]
+
+
+def through_shared_memory(pad=0):
+    sch = schedule_of(transpose)
+    i, j = sch.get_loops("B")
+    i0, i1 = sch.split(i, [None, 32])
+    j0, j1 = sch.split(j, [None, 32])
+    sch.reorder(i0, j0, i1, j1)
+    sch.bind(i0, "blockIdx.y")
+    sch.bind(j0, "blockIdx.x")
+    copy = sch.cache_read("B", 0, "shared")
+    sch.compute_at(copy, j0)
+    row, column = sch.get_loops(copy)[-2:]
+    for loop, axis in [(row, "y"), (column, "x"), (i1, "y"), (j1, "x")]:
+        sch.bind(loop, f"threadIdx.{axis}")
+    if pad:
+        sch.storage_align(copy, 0, -2, 32, pad)
+    return sch
+
+
+def test_columns_of_shared_memory_lie_in_one_bank():
+    findings = through_shared_memory().lint(TARGET)
+    assert [(each.kind, each.figure) for each in findings] == [("banks", 32)]
+    assert texts(findings) == [
+        "banks: a warp reads A_shared with a 32-way conflict: its threads need 32 different words of one bank at once\n"
+        + excerpt("B[vi, vj] = A[vj, vi]", "A[vj, vi]")
+        + '\nhelp: pad its rows: sch.storage_align("A_shared", 0, axis=-2, factor=32, offset=1)'
+    ]
+
+
+def test_padded_rows_have_no_conflicts():
+    assert through_shared_memory(pad=1).lint(TARGET) == []
+    # an even distance leaves two rows in each bank
+    findings = through_shared_memory(pad=2).lint(TARGET)
+    assert [(each.kind, each.figure) for each in findings] == [("banks", 2)]
+
+
+def with_threads(threads, target=TARGET, **options):
+    sch = schedule_of(double)
+    outer, inner = sch.split(sch.get_loops("B")[0], [None, threads])
+    sch.bind(outer, "blockIdx.x")
+    sch.bind(inner, "threadIdx.x")
+    return texts(sch.lint(target, **options))
+
+
+def test_blocks_of_few_threads():
+    assert with_threads(16) == [
+        "occupancy: a multiprocessor keeps 32 blocks of 16 threads, 512 of the 2048 threads it has room for: 16 threads a "
+        "block allow no more\n"
+        "help: give a block more threads, up to what a multiprocessor keeps in a whole number of blocks",
+        "occupancy: a block has 16 threads: its last warp has 16 of 32\n"
+        "help: make the number of threads of a block a multiple of 32",
+    ]
+
+
+def test_few_blocks():
+    assert with_threads(1024) == [
+        "occupancy: 4 blocks for 108 multiprocessors\n"
+        "help: bind more iterations to blockIdx, or let a block do less"
+    ]
+
+
+def test_registers_that_threads_need():
+    assert with_threads(32, registers=32) == []
+    assert with_threads(32, registers=255) == [
+        "occupancy: a multiprocessor keeps 8 blocks of 32 threads, 256 of the 2048 threads it has room for: 255 registers a "
+        "thread, of 65536, allow no more\n"
+        "help: let a thread compute fewer elements at once"
+    ]
+
+
+def test_shared_memory_of_a_block():
+    sch = schedule_of(double)
+    outer, inner = sch.split(sch.get_loops("B")[0], [2, None])
+    _, inner = sch.split(inner, [None, 32])
+    sch.bind(outer, "blockIdx.x")
+    sch.bind(inner, "threadIdx.x")
+    copy = sch.cache_read("B", 0, "shared")
+    sch.compute_at(copy, outer)
+    _, loop = sch.split(sch.get_loops(copy)[-1], [None, 32])
+    sch.bind(loop, "threadIdx.x")
+    assert texts(sch.lint("cuda -arch=sm_75"))[1] == (
+        "occupancy: a multiprocessor keeps 8 blocks of 32 threads, 256 of the 1024 threads it has room for: 8192 bytes of "
+        "shared memory a block, of 65536, allow no more\n"
+        "help: make the tiles in shared memory smaller"
+    )
+
+
+def test_explain_of_a_gpu():
+    sch = one_element_each(matmul, "C", (8, "threadIdx.y"), (32, "threadIdx.x"))
+    assert sch.explain(TARGET) == "nothing found"
+    sch = one_element_each(transpose, "B", (32, "threadIdx.y"), (32, "threadIdx.x"))
+    assert sch.explain(TARGET) == str(sch.lint(TARGET)[0])
+
+
+def test_without_threads():
+    check_refused(
+        double,
+        lambda sch: sch.lint(TARGET),
+        "error: main: B is written outside of a kernel: no loop around this statement is bound to blocks or threads\n"
+        'help: bind its loops, for example sch.bind(loop, "threadIdx.x"), or leave the schedule to the compiler',
+    )
+
+
+def test_another_target():
+    with pytest.raises(tilewright.UserError) as error:
+        schedule_of(double).lint("llvm")
+    assert str(error.value) == "error: target llvm is no GPU"
+
+
+def test_blocks_that_do_not_fit():
+    def steps(sch):
+        sch.bind(sch.split(sch.get_loops("B")[0], [None, 2048])[1], "threadIdx.x")
+        sch.lint(TARGET)
+
+    check_refused(
+        double,
+        steps,
+        "error: main: a block has 2048 threads, but the target's max_threads_per_block is 1024: loop i_1 over threadIdx.x "
+        "has 2048\n"
+        "help: split the loops so that the product of their extents is at most 1024",
+    )
+
+
+def test_several_functions():
+    sch = tilewright.Schedule(
+        tilewright.IRModule(
+            {"f": double.with_attr("global_symbol", "f"), "g": double.with_attr("global_symbol", "g")}
+        )
+    )
+    with pytest.raises(tilewright.UserError) as error:
+        sch.lint(TARGET)
+    assert str(error.value) == ("lint: the module has 2 functions\nhelp: choose one by sch.work_on(name)")
