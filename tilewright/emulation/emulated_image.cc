@@ -2,11 +2,12 @@
 
 #include <dlfcn.h>
 #include <elf.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 namespace tilewright::emulation {
 namespace {
@@ -26,8 +27,10 @@ size_t library_bytes(const void* bytes) {
   return header.e_type == ET_DYN && header.e_machine == EM_X86_64 ? end : 0;
 }
 
+// dlopen takes a path that it has seen for the library that it had: each gets one of its own.
 void* open_library(const void* bytes, size_t size) {
-  const int file = memfd_create("tilewright_emulated_image", MFD_CLOEXEC);
+  std::string path = (std::filesystem::temp_directory_path() / "tilewright_image_XXXXXX").string();
+  const int file = mkstemp(path.data());
   if (file < 0) return nullptr;
   const auto* data = static_cast<const char*>(bytes);
   for (size_t done = 0; done < size;) {
@@ -35,8 +38,8 @@ void* open_library(const void* bytes, size_t size) {
     if (written <= 0) break;
     done += static_cast<size_t>(written);
   }
-  const std::string path = "/proc/self/fd/" + std::to_string(file);
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  unlink(path.c_str());
   close(file);
   return library;
 }

@@ -178,8 +178,14 @@ bool is_private(const ThreadAccess& a, const ThreadAccess& b, const Threads& thr
     index[0] = index[0] + lane;
   }
   arith::Analyzer analyzer;
-  return static_cast<bool>(
-      detect_iter_map(index, ranges, PrimExpr(), arith::IterMapLevel::kInjective, analyzer));
+  const auto is_injective = [&](const PrimExpr& predicate) {
+    return static_cast<bool>(
+        detect_iter_map(index, ranges, predicate, arith::IterMapLevel::kInjective, analyzer));
+  };
+  // conditions that both have leave out what other threads would touch
+  const bool has_same_condition =
+      a.condition && b.condition && structural_equal(a.condition, substitute(b.condition, *names));
+  return is_injective(PrimExpr()) || (has_same_condition && is_injective(a.condition));
 }
 
 // The elements from `begin` on, up to `end`, that an access can touch, as far as constants bound them.

@@ -180,8 +180,9 @@ class Reduction {
     std::vector<PrimExpr> indices;
     for (const PrimExpr& index : update_.indices) indices.push_back(substitute(index, own.names));
     const auto [body, buffers] = make(indices, own.names);
-    Block block = BlockNode::make(name, own.axes, buffers, regions_read(body), regions_written(body),
-                                  std::vector<MatchBufferRegion>{}, AttrMap(), Stmt(), body, block_->span);
+    Block block =
+        BlockNode::make(name, own.axes, buffers, regions_read(body, buffers), regions_written(body, buffers),
+                        std::vector<MatchBufferRegion>{}, AttrMap(), Stmt(), body, block_->span);
     Stmt stmt = BlockRealizeNode::make(own.values, logical_and(spatial_condition(loops), condition), block);
     for (size_t n = spatial_.size(); n-- > 0;)
       stmt = ForNode::make(spatial_[n]->min, spatial_[n]->extent, vars[n], ForKind::kSerial, std::string(),
@@ -258,9 +259,11 @@ class Reduction {
   // A block that owns the partial results.
   Stmt in_block(const Stmt& body) const {
     std::vector<BufferRegion> reads, writes;
+    std::vector<Buffer> own = partial_;
     walk(body, [&](const BlockNode* block) {
-      for (const BufferRegion& region : block->reads) add_whole(&reads, region->buffer);
-      for (const BufferRegion& region : block->writes) add_whole(&writes, region->buffer);
+      own.insert(own.end(), block->alloc_buffers.begin(), block->alloc_buffers.end());
+      for (const BufferRegion& region : block->reads) add(&reads, region->buffer, own);
+      for (const BufferRegion& region : block->writes) add(&writes, region->buffer, own);
     });
     const Block block =
         BlockNode::make(block_->name_hint + "_threads", std::vector<IterVar>{}, partial_, reads, writes,
@@ -268,22 +271,22 @@ class Reduction {
     return BlockRealizeNode::make(std::vector<PrimExpr>{}, bool_imm(true), block);
   }
 
-  void add_whole(std::vector<BufferRegion>* regions, const Buffer& buffer) const {
-    const bool is_own =
-        std::find(partial_.begin(), partial_.end(), buffer) != partial_.end() || is_shared(buffer);
+  // What the statement reads and writes of memory that is not its own.
+  static std::vector<BufferRegion> regions_read(const Stmt& body, const std::vector<Buffer>& own) {
+    std::vector<BufferRegion> regions;
+    walk(body, [&](const BufferLoadNode* load) { add(&regions, load->buffer, own); });
+    return regions;
+  }
+  static std::vector<BufferRegion> regions_written(const Stmt& body, const std::vector<Buffer>& own) {
+    std::vector<BufferRegion> regions;
+    walk(body, [&](const BufferStoreNode* store) { add(&regions, store->buffer, own); });
+    return regions;
+  }
+  static void add(std::vector<BufferRegion>* regions, const Buffer& buffer, const std::vector<Buffer>& own) {
     const bool is_known = std::any_of(regions->begin(), regions->end(),
                                       [&](const BufferRegion& region) { return region->buffer == buffer; });
-    if (!is_own && !is_known) regions->push_back(full_region(buffer));
-  }
-  static std::vector<BufferRegion> regions_read(const Stmt& body) {
-    std::vector<BufferRegion> regions;
-    walk(body, [&](const BufferLoadNode* load) { regions.push_back(full_region(load->buffer)); });
-    return regions;
-  }
-  static std::vector<BufferRegion> regions_written(const Stmt& body) {
-    std::vector<BufferRegion> regions;
-    walk(body, [&](const BufferStoreNode* store) { regions.push_back(full_region(store->buffer)); });
-    return regions;
+    if (!is_known && std::find(own.begin(), own.end(), buffer) == own.end())
+      regions->push_back(full_region(buffer));
   }
 
   Nest nest_;

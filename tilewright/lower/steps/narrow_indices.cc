@@ -21,7 +21,7 @@ class Narrower {
     return rewrite(
         body,
         [&](auto& self, const ForNode* node) -> Stmt {
-          if (node->for_kind == ForKind::kThreadBinding) return self.children(node);
+          if (node->for_kind == ForKind::kThreadBinding) return rewrite_loop(self, node, analyzer_);
           return in_loop(self, node);
         },
         [&](auto& self, const BufferLoadNode* node) -> PrimExpr {

@@ -39,7 +39,7 @@ void add(Axes& axes, size_t axis, const Var& var, const PrimExpr& extent, const 
   if (known.var) return;
   std::string name(tag);
   std::replace(name.begin(), name.end(), '.', '_');
-  known = {make_var(name, var->dtype), extent};
+  known = {make_var(name), extent};  // devices count blocks and threads in 32 bits
 }
 
 Axes axes_of(const Stmt& kernel) {
