@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def table(*rows: tuple) -> str:
-    lines = [f"| {' | '.join(row)} |".replace("|  |", "| |").replace("<", "&lt;") for row in rows]
+    lines = [re.sub(r"\|  (?=\|)", "| ", f"| {' | '.join(row)} |").replace("<", "&lt;") for row in rows]
     return "\n".join([lines[0], "|---" * len(rows[0]) + "|", *lines[1:]])
 
 
@@ -41,24 +41,24 @@ def commands(page: str) -> str:
     return table(("command", "does"), *rows)
 
 
+def merged(first: list, second: list) -> list:
+    """The names of both lists in one order."""
+    result = []
+    for kind, *(a, b, c, d) in difflib.SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
+        result += first[a:b]
+        result += [] if kind == "equal" else second[c:d]
+    return list(dict.fromkeys(result))
+
+
 def steps(page: str) -> str:
     """The steps of lowering of all targets in one order, with a mark for each target that has them."""
-    docs = {target: dict(_core.lowering_steps(target)) for target in ("llvm", "c")}
-    names = {target: [name for name, _ in _core.lowering_steps(target)] for target in docs}
+    targets = {"llvm": "llvm", "c": "c", "GPUs": "cuda"}
+    docs = {column: dict(_core.lowering_steps(target)) for column, target in targets.items()}
+    order = merged(merged(list(docs["llvm"]), list(docs["c"])), list(docs["GPUs"]))
     rows = []
-
-    def add(targets: tuple, among: list) -> None:
-        for name in among:
-            marks = ("x" if target in targets else "" for target in docs)
-            rows.append((f"`{name}`", *marks, docs[targets[0]][name]))
-
-    merged = difflib.SequenceMatcher(None, names["llvm"], names["c"], autojunk=False)
-    for kind, *(a, b, c, d) in merged.get_opcodes():
-        if kind == "equal":
-            add(("llvm", "c"), names["llvm"][a:b])
-        else:
-            add(("llvm",), names["llvm"][a:b])
-            add(("c",), names["c"][c:d])
+    for name in order:
+        marks = ("x" if name in docs[column] else "" for column in docs)
+        rows.append((f"`{name}`", *marks, next(known[name] for known in docs.values() if name in known)))
     return table(("in order", *docs, "what is true after it"), *rows)
 
 

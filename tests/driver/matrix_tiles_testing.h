@@ -25,7 +25,7 @@ inline runtime::Function compiled(const tir::PrimFunc& func, const char* target_
   const codegen::NativeTarget target = codegen::native_target(target::parse_target(target_text));
   const std::string names[] = {"main"};
   const std::string objects[] = {codegen::emit_object(lower::lower_for_cpu("main", func), target),
-                                 codegen::emit_library_object(names, "", target)};
+                                 codegen::emit_library_object(names, {}, target)};
   return codegen::load_objects("test", objects).get_function("main");
 }
 

@@ -121,6 +121,7 @@ Group kernels(int64_t warp_size) {
   return {"kernels",
           "blocks become kernels over flat memory, whose threads wait for each other",
           {
+              step("check_sizes"),
               step("lower_returns"),
               step("lower_match_buffer"),
               with_options("lower_thread_reductions", {{"warp_size", ir::attr(warp_size)}}),
