@@ -81,6 +81,26 @@ def test_a_tensor_moves(dev):
     np.testing.assert_array_equal(host.numpy(), numbers(5, 7))
 
 
+def test_a_copy_that_nobody_waits_for(dev):
+    there, back = tw.empty((5, 7), device=dev), tw.tensor(np.zeros((5, 7), "float32"))
+    there.copy_from(numbers(5, 7), wait=False)
+    back.copy_from(there, wait=False)
+    if IS_EMULATED and dev.device_type == 2:
+        assert not back.numpy().any()
+    dev.sync()
+    np.testing.assert_array_equal(back.numpy(), numbers(5, 7))
+
+
+@pytest.mark.skipif(not IS_EMULATED, reason="runs on the emulation")
+def test_memory_of_the_host_that_the_driver_fixes():
+    fixed = tw.tensor(numbers(5, 7), "cuda_host")
+    assert str(fixed.device) == "cuda_host:0"
+    np.testing.assert_array_equal(fixed.numpy(), numbers(5, 7))
+    np.testing.assert_array_equal(fixed.to("cuda").numpy(), numbers(5, 7))
+    fixed.copy_from(fixed.to("cuda"))
+    np.testing.assert_array_equal(fixed.numpy(), numbers(5, 7))
+
+
 def test_what_numpy_does_with_it(dev):
     there = tw.tensor(numbers(2, 3), dev)
     np.testing.assert_array_equal(np.asarray(there), numbers(2, 3))

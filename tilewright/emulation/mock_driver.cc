@@ -337,6 +337,20 @@ Result cuMemFreeAsync(Address address, void* stream) {
   return kSuccess;
 }
 
+Result cuMemHostAlloc(void** data, size_t bytes, unsigned) {
+  const Call call;
+  if (call.result != kSuccess) return call.result;
+  constexpr size_t kPage = 4096;
+  *data = bytes <= DeviceMemory::kTotalBytes ? std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage)
+                                             : nullptr;
+  return *data ? kSuccess : kOutOfMemory;
+}
+
+Result cuMemFreeHost(void* data) {
+  std::free(data);
+  return kSuccess;
+}
+
 Result cuDeviceGetDefaultMemPool(void** pool, int) {
   *pool = &driver().memory;
   return kSuccess;
@@ -508,6 +522,13 @@ Result cuEventSynchronize(void* event) {
   if (const auto& point = static_cast<Event*>(event)->point)
     static_cast<Event*>(event)->context->queue.run_to(*point);
   return call.after_wait();
+}
+
+Result cuEventQuery(void* event) {
+  const Call call;
+  if (call.result != kSuccess) return call.result;
+  const auto& point = static_cast<Event*>(event)->point;
+  return !point || point->is_done ? kSuccess : kNotReady;
 }
 
 Result cuEventElapsedTime(float* elapsed_ms, void* begin, void* end) {

@@ -10,6 +10,7 @@
 #include "tilewright/python/values.h"
 #include "tilewright/runtime/device/accelerator.h"
 #include "tilewright/runtime/packed_elements.h"
+#include "tilewright/runtime/tensor_copy.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/small_float.h"
 
@@ -228,9 +229,15 @@ void bind_tensor(nb::module_& m) {
           "A numpy array with a copy of the elements.")
       .def(
           "copy_from",
-          [](const Tensor& self, nb::handle source) { self.copy_from(tensor_from_python(source)); },
-          nb::arg("source").none(),
-          "Copies the elements of `source`, of the same shape and dtype; raises UserError for another.")
+          [](const Tensor& self, nb::handle source, bool wait) {
+            const Tensor given = tensor_from_python(source);
+            wait ? self.copy_from(given) : runtime::copy_without_waiting(given, self);
+          },
+          nb::arg("source").none(), nb::arg("wait") = true,
+          "Copies the elements of `source`, of the same shape and dtype; raises UserError for another. With "
+          "wait=False "
+          "a copy between the host and a device is only queued in the device's current stream: device.sync() "
+          "waits.")
       .def(
           "copy_to",
           [](const Tensor& self, nb::handle target) {

@@ -21,7 +21,7 @@ constexpr Kind kKinds[] = {
     {"cpu", kDLCPU, &kCpuDevice},
     {"llvm", kDLCPU, &kCpuDevice},
     {"cuda", kDLCUDA, &kCudaDevice, &kCudaAccelerator},
-    {"cuda_host", kDLCUDAHost},
+    {"cuda_host", kDLCUDAHost, &kCudaHostDevice},
     {"opencl", kDLOpenCL, &kOpenclDevice, &kOpenclAccelerator},
     {"vulkan", kDLVulkan},
     {"metal", kDLMetal},

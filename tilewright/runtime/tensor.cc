@@ -214,10 +214,7 @@ bool Tensor::is_kernel_ready(const DLTensor& dl) {
 Tensor Tensor::compact() const { return is_kernel_ready(dl()) ? *this : copy(); }
 
 void Tensor::copy_from(const Tensor& source) const {
-  if (is_read_only()) throw UserError("copy: the target {} is read-only", type_str(*this));
-  if (dtype() != source.dtype() || !std::ranges::equal(shape(), source.shape())) {
-    throw UserError("copy: the source is {}, the target {}", type_str(source), type_str(*this));
-  }
+  require_copyable(source, *this);
   copy_elements(source, *this);
 }
 

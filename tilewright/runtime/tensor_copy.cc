@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 #include "tilewright/runtime/device/accelerator.h"
 #include "tilewright/support/error.h"
@@ -72,61 +76,110 @@ HostWindow::HostWindow(const Tensor& tensor)
   if (tensor.is_contiguous()) most = tensor.num_bytes();
   first = tensor.data_as<char>() + least;
   bytes.resize(static_cast<size_t>(most - least));
-  device.copy_to_host(id, bytes.data(), first, bytes.size());
+  device.copy_to_host(id, bytes.data(), first, bytes.size(), true);
   Ref<Storage> storage(new Storage(bytes.data()));
   view = Tensor(Ref<TensorObject>(new TensorObject(std::move(storage), bytes.data() - least, tensor.shape(),
                                                    tensor.is_contiguous() ? Shape() : tensor.strides(),
                                                    tensor.dtype(), Device::cpu())));
 }
 
-void copy_from_device(const Tensor& from, const Tensor& to) {
-  const auto num_bytes = static_cast<size_t>(from.num_bytes());
-  if (from.is_contiguous() && to.is_contiguous()) {
-    accelerator(from.device(), "copy").copy_to_host(from.device().id, to.data(), from.data(), num_bytes);
-    return;
+// Storage that copies use which nobody has waited for.
+class PendingCopies {
+ public:
+  void add(Device device, const Tensor& from, const Tensor& to) {
+    const Accelerator& functions = accelerator(device, "copy");
+    Pending pending{device, functions.record_event(device.id), from.object()->storage, to.object()->storage};
+    std::vector<Pending> done;  // released after the lock
+    std::lock_guard lock(mutex_);
+    const auto is_left = [](const Pending& each) {
+      return !accelerator(each.device, "copy").is_done(each.device.id, each.event.get());
+    };
+    const auto first_done = std::partition(pending_.begin(), pending_.end(), is_left);
+    done.assign(first_done, pending_.end());
+    pending_.erase(first_done, pending_.end());
+    pending_.push_back(std::move(pending));
   }
-  copy_on_host(HostWindow(from).view, to);
+
+ private:
+  struct Pending {
+    Device device;
+    std::shared_ptr<void> event;
+    Ref<Storage> from, to;
+  };
+  std::mutex mutex_;
+  std::vector<Pending> pending_;
+};
+
+// Never destroyed: copies may run while the process ends.
+PendingCopies& pending_copies() {
+  static auto* const instance = new PendingCopies;
+  return *instance;
 }
 
-void copy_to_device(const Tensor& from, const Tensor& to) {
-  const auto num_bytes = static_cast<size_t>(from.num_bytes());
+void copy_from_device(const Tensor& from, const Tensor& to, bool waits) {
+  if (!from.is_contiguous() || !to.is_contiguous()) return copy_on_host(HostWindow(from).view, to);
+  accelerator(from.device(), "copy")
+      .copy_to_host(from.device().id, to.data(), from.data(), static_cast<size_t>(from.num_bytes()), waits);
+  if (!waits) pending_copies().add(from.device(), from, to);
+}
+
+void copy_to_device(const Tensor& from, const Tensor& to, bool waits) {
   if (to.is_contiguous()) {
     const Tensor compact = from.is_contiguous() ? from : from.copy();
-    accelerator(to.device(), "copy").copy_from_host(to.device().id, to.data(), compact.data(), num_bytes);
+    accelerator(to.device(), "copy")
+        .copy_from_host(to.device().id, to.data(), compact.data(), static_cast<size_t>(from.num_bytes()),
+                        waits);
+    if (!waits) pending_copies().add(to.device(), compact, to);
     return;
   }
   HostWindow window(to);
   copy_on_host(from, window.view);
-  window.device.copy_from_host(window.id, window.first, window.bytes.data(), window.bytes.size());
+  window.device.copy_from_host(window.id, window.first, window.bytes.data(), window.bytes.size(), true);
 }
 
-}  // namespace
+// Whether the host reads and writes memory of the device as its own.
+bool is_host(Device device) { return device.is_cpu() || device.type == kDLCUDAHost; }
 
-void copy_elements(const Tensor& from, const Tensor& to) {
+void copy(const Tensor& from, const Tensor& to, bool waits) {
   const Device source = from.device(), target = to.device();
   const DeviceInterface& interface = device_interface(target);
   device_interface(source);  // names a device that we cannot run on
   if (from.num_elements() == 0) return;
-  if (source.is_cpu() && target.is_cpu()) {
+  if (is_host(source) && is_host(target)) {
     copy_on_host(from, to);
   } else if (source == target && from.is_contiguous() && to.is_contiguous()) {
     if (from.data() != to.data())
       interface.copy(target.id, to.data(), from.data(), static_cast<size_t>(from.num_bytes()));
-  } else if (target.is_cpu()) {
-    copy_from_device(from, to);
-  } else if (source.is_cpu()) {
-    copy_to_device(from, to);
+  } else if (is_host(target)) {
+    copy_from_device(from, to, waits);
+  } else if (is_host(source)) {
+    copy_to_device(from, to, waits);
   } else {
     const Tensor on_host = Tensor::empty(from.shape(), from.dtype());
-    copy_from_device(from, on_host);
-    copy_to_device(on_host, to);
+    copy_from_device(from, on_host, true);
+    copy_to_device(on_host, to, true);
   }
+}
+
+}  // namespace
+
+void copy_elements(const Tensor& from, const Tensor& to) { copy(from, to, true); }
+
+void copy_without_waiting(const Tensor& from, const Tensor& to) {
+  require_copyable(from, to);
+  copy(from, to, false);
+}
+
+void require_copyable(const Tensor& from, const Tensor& to) {
+  if (to.is_read_only()) throw UserError("copy: the target {} is read-only", type_str(to));
+  if (to.dtype() != from.dtype() || !std::ranges::equal(to.shape(), from.shape()))
+    throw UserError("copy: the source is {}, the target {}", type_str(from), type_str(to));
 }
 
 void clear_elements(const Tensor& tensor) {
   const auto num_bytes = static_cast<size_t>(tensor.num_bytes());
   if (num_bytes == 0) return;
-  if (tensor.device().is_cpu())
+  if (is_host(tensor.device()))
     std::memset(tensor.data(), 0, num_bytes);
   else
     accelerator(tensor.device(), "zeros").fill_zero(tensor.device().id, tensor.data(), num_bytes);

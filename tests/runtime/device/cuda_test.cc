@@ -10,6 +10,7 @@
 
 #include "../expect_error.h"
 #include "launching.h"
+#include "tilewright/runtime/tensor_copy.h"
 
 namespace tilewright::runtime {
 namespace {
@@ -80,8 +81,34 @@ TEST(Cuda, WhatDoesNotFitOrIsNotThere) {
       Tensor::empty(Shape{int64_t{1} << 40}, kFloat32, kCuda),
       "error: out of memory: cannot allocate 4398046511104 bytes on cuda:0: CUDA_ERROR_OUT_OF_MEMORY (out "
       "of memory)\nhelp: use smaller tensors, or release some");
-  EXPECT_ERROR(accelerator(kCuda, "test").copy_to_host(0, nullptr, nullptr, 4),
+  EXPECT_ERROR(accelerator(kCuda, "test").copy_to_host(0, nullptr, nullptr, 4, true),
                "error: cuda:0: cuMemcpyDtoHAsync failed: CUDA_ERROR_INVALID_VALUE (invalid argument)");
+}
+
+TEST(Cuda, CopiesThatNobodyWaitsFor) {
+  const Device pinned{kDLCUDAHost, 0};
+  const Tensor host = on_device(pinned, counting(7), Shape{7}, kFloat32),
+               back = Tensor::zeros(Shape{7}, kFloat32);
+  EXPECT_EQ(host.device(), pinned);
+  EXPECT_EQ(elements<float>(host.copy()), counting(7));
+  const Tensor there = Tensor::zeros(Shape{7}, kFloat32, kCuda);
+  copy_without_waiting(host, there);
+  host.data_as<float>()[6] = 70;  // the copy has not begun
+  copy_without_waiting(there, back);
+  EXPECT_EQ(elements<float>(back), std::vector<float>(7));
+  accelerator(kCuda, "test").synchronize(0, nullptr);
+  EXPECT_EQ(elements<float>(back), (std::vector<float>{0, 1, 2, 3, 4, 5, 70}));
+  for (int times = 0; times < 3; ++times) {
+    // what it copies is kept until it is done
+    copy_without_waiting(Tensor::copy_of(counting(7, 3).data(), 28, Shape{7}, kFloat32), there);
+  }
+  EXPECT_EQ(elements<float>(there), counting(7, 3));
+  EXPECT_ERROR(copy_without_waiting(Tensor::zeros(Shape{5}, kFloat32), there),
+               "error: copy: the source is float32[5], the target float32[7]");
+  EXPECT_ERROR(
+      Tensor::empty(Shape{int64_t{1} << 40}, kFloat32, pinned),
+      "error: out of memory: cannot allocate 4398046511104 bytes on cuda_host:0: CUDA_ERROR_OUT_OF_MEMORY "
+      "(out of memory)\nhelp: use smaller tensors, or release some");
 }
 
 TEST(Cuda, AKernelAddsTwoTensors) {

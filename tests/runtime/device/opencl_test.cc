@@ -6,6 +6,7 @@
 #include "../expect_error.h"
 #include "launching.h"
 #include "tilewright/runtime/scalar.h"
+#include "tilewright/runtime/tensor_copy.h"
 #include "tilewright/runtime/time_evaluator.h"
 
 namespace tilewright::runtime {
@@ -68,6 +69,16 @@ TEST_F(Opencl, TensorsGoThereAndBack) {
   EXPECT_EQ(elements<float>(Tensor::empty(Shape{0, 7}, kFloat32, kOpencl)), std::vector<float>());
 }
 
+TEST_F(Opencl, CopiesThatNobodyWaitsFor) {
+  const Tensor there = Tensor::zeros(Shape{7}, kFloat32, kOpencl), back = Tensor::zeros(Shape{7}, kFloat32);
+  for (int times = 0; times < 3; ++times)
+    copy_without_waiting(Tensor::copy_of(counting(7, 3).data(), 28, Shape{7}, kFloat32), there);
+  copy_without_waiting(there, back);
+  accelerator(kOpencl, "test").synchronize(0, nullptr);
+  EXPECT_EQ(elements<float>(back), counting(7, 3));
+  copy_without_waiting(back, there.slice(0, 0, 7));
+}
+
 TEST_F(Opencl, PartsOfATensorAreCopied) {
   const Tensor there = on_device(kOpencl, counting(35), Shape{5, 7}, kFloat32);
   EXPECT_EQ(elements<float>(there.slice(0, 1, 3)), counting(14, 7));
@@ -108,7 +119,7 @@ TEST_F(Opencl, WhatDoesNotFitOrMatch) {
   }
   const Tensor host = Tensor::zeros(Shape{7}, kFloat32);
   EXPECT_ERROR(
-      accelerator(kOpencl, "test").copy_to_host(0, host.data(), reinterpret_cast<void*>(0x1000), 4),
+      accelerator(kOpencl, "test").copy_to_host(0, host.data(), reinterpret_cast<void*>(0x1000), 4, true),
       "error: the address 0x1000 is not in memory of opencl:0\nhelp: copy the tensor there: x.to(device)");
   EXPECT_ERROR(accelerator(Device::cpu(), "test"), "error: test: cpu:0 is not a device beside the CPU");
   EXPECT_ERROR(

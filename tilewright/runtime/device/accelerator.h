@@ -89,10 +89,10 @@ struct Accelerator {
   const DeviceProperties& (*properties)(int32_t id);
   int64_t (*free_memory)(int32_t id);  // bytes; 0 if the driver does not tell
 
-  /// The host may change `from` as soon as it returns.
-  void (*copy_from_host)(int32_t id, void* to, const void* from, size_t bytes);
-  /// Waits until the bytes are there.
-  void (*copy_to_host)(int32_t id, void* to, const void* from, size_t bytes);
+  /// If it `waits`, the host may change `from` as soon as it returns; else when the work is done.
+  void (*copy_from_host)(int32_t id, void* to, const void* from, size_t bytes, bool waits);
+  /// If it `waits`, the bytes are there when it returns; else when the work is done.
+  void (*copy_to_host)(int32_t id, void* to, const void* from, size_t bytes, bool waits);
   void (*fill_zero)(int32_t id, void* to, size_t bytes);
 
   /// The code of `image`; compiles it where it is source text, with what the compiler says in the error.
@@ -116,6 +116,7 @@ struct Accelerator {
 
   /// A point in the current stream.
   std::shared_ptr<void> (*record_event)(int32_t id);
+  bool (*is_done)(int32_t id, void* event);
   /// Waits for `end`; the time between.
   double (*seconds_between)(int32_t id, void* begin, void* end);
 };

@@ -1,5 +1,7 @@
 #include "tilewright/runtime/device/cuda.h"
 
+#include <cstring>
+
 #include "tilewright/runtime/device/cuda_device.h"
 #include "tilewright/support/error.h"
 
@@ -46,6 +48,20 @@ void copy(int32_t id, void* to, const void* from, size_t bytes) {
 
 int num_devices() { return api().problem.empty() ? api().num_devices : 0; }
 
+void* allocate_on_host(int32_t, size_t bytes) {
+  OpenDevice& device = open_device(0);
+  const InContext in_context(device);
+  void* data = nullptr;
+  const Result code = api().allocate_host(&data, bytes, kHostMemoryOfAllContexts);
+  if (code != kSuccess)
+    throw UserError("out of memory: cannot allocate {} bytes on cuda_host:0: {}", bytes,
+                    error_text(api(), code))
+        .help("use smaller tensors, or release some");
+  return data;
+}
+
+void release_on_host(int32_t, void* data) noexcept { api().free_host(data); }
+
 Accelerator::Missing why_none() {
   return {api().problem,
           "install NVIDIA's driver, or set TILEWRIGHT_CUDA_EMULATION=1, which runs kernels on the CPU"};
@@ -65,20 +81,20 @@ void wait(OpenDevice& device, Stream stream) {
   check_wait(device, api().synchronize_stream(stream), "cuStreamSynchronize");
 }
 
-void copy_from_host(int32_t id, void* to, const void* from, size_t bytes) {
+void copy_from_host(int32_t id, void* to, const void* from, size_t bytes, bool waits) {
   OpenDevice& device = open_device(id);
   const InContext in_context(device);
   const Stream stream = current_stream(device);
   check(device, api().copy_to_device(address_of(to), from, bytes, stream), "cuMemcpyHtoDAsync");
-  wait(device, stream);
+  if (waits) wait(device, stream);
 }
 
-void copy_to_host(int32_t id, void* to, const void* from, size_t bytes) {
+void copy_to_host(int32_t id, void* to, const void* from, size_t bytes, bool waits) {
   OpenDevice& device = open_device(id);
   const InContext in_context(device);
   const Stream stream = current_stream(device);
   check_wait(device, api().copy_to_host(to, address_of(from), bytes, stream), "cuMemcpyDtoHAsync");
-  wait(device, stream);
+  if (waits) wait(device, stream);
 }
 
 void fill_zero(int32_t id, void* to, size_t bytes) {
@@ -149,6 +165,14 @@ std::shared_ptr<void> record_event(int32_t id) {
   return make_event(device, current_stream(device));
 }
 
+bool is_done(int32_t id, void* event) {
+  OpenDevice& device = open_device(id);
+  const InContext in_context(device);
+  const Result code = api().query_event(static_cast<Event>(event));
+  if (code != kNotReady) check_wait(device, code, "cuEventQuery");
+  return code == kSuccess;
+}
+
 double seconds_between(int32_t id, void* begin, void* end) {
   OpenDevice& device = open_device(id);
   const InContext in_context(device);
@@ -160,6 +184,11 @@ double seconds_between(int32_t id, void* begin, void* end) {
 }
 
 }  // namespace
+
+constinit const DeviceInterface kCudaHostDevice = {
+    "cuda_host", allocate_on_host, release_on_host,
+    [](int32_t, void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); },
+    [] { return num_devices() > 0 ? 1 : 0; }};
 
 constinit const DeviceInterface kCudaDevice = {"cuda", allocate, release, copy, num_devices};
 
@@ -180,6 +209,7 @@ constinit const Accelerator kCudaAccelerator = {
     .synchronize = synchronize,
     .wait_for_stream = wait_for_stream,
     .record_event = record_event,
+    .is_done = is_done,
     .seconds_between = seconds_between,
 };
 

@@ -7,4 +7,6 @@
 namespace tilewright::runtime {
 extern const DeviceInterface kCudaDevice;
 extern const Accelerator kCudaAccelerator;
+/// Memory of the host that the driver has fixed in place: only from and to it, copies run beside other work.
+extern const DeviceInterface kCudaHostDevice;
 }  // namespace tilewright::runtime

@@ -38,7 +38,8 @@ enum Attribute : int {
   kMemoryPoolsSupported = 115,
 };
 inline constexpr Result kSuccess = 0;
-inline constexpr Result kInvalidValue = 1;
+inline constexpr Result kInvalidValue = 1, kNotReady = 600;
+inline constexpr unsigned kHostMemoryOfAllContexts = 1;
 inline constexpr int kJitErrorLogBuffer = 5, kJitErrorLogBufferSizeBytes = 6;
 inline constexpr int kFuncSharedSizeBytes = 1, kFuncMaxDynamicSharedSizeBytes = 8;
 inline constexpr int kMempoolReleaseThreshold = 4;
@@ -64,6 +65,8 @@ inline constexpr int kMempoolReleaseThreshold = 4;
   X(free_async, cuMemFreeAsync, (Pointer, Stream))                                                   \
   X(default_pool, cuDeviceGetDefaultMemPool, (Pool*, DeviceNumber))                                  \
   X(set_pool_attribute, cuMemPoolSetAttribute, (Pool, int, void*))                                   \
+  X(allocate_host, cuMemHostAlloc, (void**, size_t, unsigned))                                       \
+  X(free_host, cuMemFreeHost, (void*))                                                               \
   X(copy_to_device, cuMemcpyHtoDAsync_v2, (Pointer, const void*, size_t, Stream))                    \
   X(copy_to_host, cuMemcpyDtoHAsync_v2, (void*, Pointer, size_t, Stream))                            \
   X(copy_on_device, cuMemcpyDtoDAsync_v2, (Pointer, Pointer, size_t, Stream))                        \
@@ -83,6 +86,7 @@ inline constexpr int kMempoolReleaseThreshold = 4;
   X(create_event, cuEventCreate, (Event*, unsigned))                                                 \
   X(record_event, cuEventRecord, (Event, Stream))                                                    \
   X(synchronize_event, cuEventSynchronize, (Event))                                                  \
+  X(query_event, cuEventQuery, (Event))                                                              \
   X(elapsed_ms, cuEventElapsedTime, (float*, Event, Event))                                          \
   X(destroy_event, cuEventDestroy_v2, (Event))                                                       \
   X(error_name, cuGetErrorName, (Result, const char**))                                              \

@@ -47,20 +47,20 @@ const DeviceProperties& properties(int32_t id) { return open_device(id).properti
 
 int64_t free_memory(int32_t) { return 0; }
 
-void copy_from_host(int32_t id, void* to, const void* from, size_t bytes) {
+void copy_from_host(int32_t id, void* to, const void* from, size_t bytes, bool waits) {
   OpenDevice& device = open_device(id);
   const auto target = memory_of(device, to);
   check(device,
-        api().clEnqueueWriteBuffer(current_queue(device), static_cast<Memory>(target.object), 1,
+        api().clEnqueueWriteBuffer(current_queue(device), static_cast<Memory>(target.object), waits,
                                    target.offset, bytes, from, 0, nullptr, nullptr),
         "clEnqueueWriteBuffer");
 }
 
-void copy_to_host(int32_t id, void* to, const void* from, size_t bytes) {
+void copy_to_host(int32_t id, void* to, const void* from, size_t bytes, bool waits) {
   OpenDevice& device = open_device(id);
   const auto source = memory_of(device, from);
   check_wait(device,
-             api().clEnqueueReadBuffer(current_queue(device), static_cast<Memory>(source.object), 1,
+             api().clEnqueueReadBuffer(current_queue(device), static_cast<Memory>(source.object), waits,
                                        source.offset, bytes, to, 0, nullptr, nullptr),
              "clEnqueueReadBuffer");
 }
@@ -123,6 +123,15 @@ std::shared_ptr<void> record_event(int32_t id) {
   return owner;
 }
 
+bool is_done(int32_t id, void* event) {
+  Int status = kSuccess;  // below 0: an error, which whoever waits is told
+  check(open_device(id),
+        api().clGetEventInfo(static_cast<Event>(event), kEventCommandExecutionStatus, sizeof status, &status,
+                             nullptr),
+        "clGetEventInfo");
+  return status <= kSuccess;
+}
+
 double seconds_between(int32_t id, void* begin, void* end) {
   OpenDevice& device = open_device(id);
   const Event events[] = {static_cast<Event>(begin), static_cast<Event>(end)};
@@ -157,6 +166,7 @@ constinit const Accelerator kOpenclAccelerator = {
     .synchronize = synchronize,
     .wait_for_stream = wait_for_stream,
     .record_event = record_event,
+    .is_done = is_done,
     .seconds_between = seconds_between,
 };
 

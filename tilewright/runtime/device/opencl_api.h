@@ -38,6 +38,7 @@ enum : UInt {
   kDeviceOpenclCVersion = 0x103D,
   kProgramBuildLog = 0x1183,
   kKernelNumArgs = 0x1191,
+  kEventCommandExecutionStatus = 0x11D3,
   kBufferCreateTypeRegion = 0x1220,
   kProfilingCommandEnd = 0x1283,
 };
@@ -79,6 +80,7 @@ inline constexpr Int kBuildProgramFailure = -11;
     (Queue, Kernel, UInt, const size_t*, const size_t*, const size_t*, UInt, const Event*, Event*))        \
   X(clEnqueueMarkerWithWaitList, Int, (Queue, UInt, const Event*, Event*))                                 \
   X(clEnqueueBarrierWithWaitList, Int, (Queue, UInt, const Event*, Event*))                                \
+  X(clGetEventInfo, Int, (Event, UInt, size_t, void*, size_t*))                                            \
   X(clGetEventProfilingInfo, Int, (Event, UInt, size_t, void*, size_t*))                                   \
   X(clWaitForEvents, Int, (UInt, const Event*))                                                            \
   X(clReleaseEvent, Int, (Event))
