@@ -11,6 +11,11 @@ foreach(target ${libraries} tilewright_core tilewright_command)
   endif()
 endforeach()
 
+# the emulation of CUDA lies beside the runtime library
+set(emulation ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/cuda_emulation)
+install(DIRECTORY ${emulation} DESTINATION ${CMAKE_INSTALL_LIBDIR} USE_SOURCE_PERMISSIONS)
+install(DIRECTORY ${emulation} DESTINATION tilewright USE_SOURCE_PERMISSIONS COMPONENT wheel EXCLUDE_FROM_ALL)
+
 install(DIRECTORY tilewright DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN python EXCLUDE PATTERN cli EXCLUDE)
 install(TARGETS ${libraries} tilewright_flags EXPORT tilewrightTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
