@@ -28,24 +28,36 @@ class Flusher {
   char value_ = 0;
 };
 
-// The device beside the CPU that has an argument; the CPU if there is none.
-Device device_of(Args args) {
-  for (const Value& value : args) {
-    if (const TensorObject* tensor = value.tensor_object(); tensor && tensor->dl.device.device_type != kDLCPU)
-      return Device::from_dlpack(tensor->dl.device);
+// The device beside the CPU that has one of the values; the CPU if there is none.
+Device device_of(Args values) {
+  for (const Value& value : values) {
+    const TensorObject* tensor = value.tensor_object();
+    const bool is_there =
+        tensor && tensor->dl.device.device_type != kDLCPU && tensor->dl.device.device_type != kDLCUDAHost;
+    if (is_there) return Device::from_dlpack(tensor->dl.device);
     if (!value.is(ValueKind::kTuple)) continue;
     if (const Device device = device_of(value.as_tuple()); !device.is_cpu()) return device;
   }
   return Device::cpu();
 }
 
-// Calls the function and measures the time, on a device beside the CPU between two of its events.  Between two groups of calls nothing is measured, and the program
-// may be interrupted.
+// Calls the function and measures the time, on a device beside the CPU between two of its events.  Between two
+// groups of calls nothing is measured, and the program may be interrupted.
 class Stopwatch {
  public:
-  Stopwatch(const Function& function, Args args)
-      : function_(function), args_(args), device_(device_of(args)) {
-    if (!device_.is_cpu()) accelerator_ = &accelerator(device_, "time_evaluator");
+  Stopwatch(const Function& function, Args args) : function_(function), args_(args) {}
+  // Calls it once, and finds out which clock it needs: that of the device with an argument, or with the result.
+  void warm_up() {
+    check_interrupt();
+    const auto start = std::chrono::steady_clock::now();
+    const Value result = function_.call(args_);
+    device_ = device_of(args_);
+    if (device_.is_cpu()) device_ = device_of({&result, 1});
+    if (!device_.is_cpu()) {
+      accelerator_ = &accelerator(device_, "time_evaluator");
+      accelerator_->synchronize(device_.id, accelerator_->current_stream(device_.id));
+    }
+    choose_group(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   // The seconds that `number` calls take.
   double measure(int number) {
@@ -56,13 +68,16 @@ class Stopwatch {
       const double group_s = time_group(count);
       taken_s += group_s;
       number -= count;
-      calls_of_group_ = static_cast<int>(std::clamp(kGroup_s / std::max(group_s / count, 1e-9), 1.0, 1e9));
+      choose_group(group_s / count);
     }
     return taken_s;
   }
 
  private:
-  static constexpr double kGroup_s = 0.05;
+  void choose_group(double call_s) {
+    constexpr double kGroup_s = 0.05;
+    calls_of_group_ = static_cast<int>(std::clamp(kGroup_s / std::max(call_s, 1e-9), 1.0, 1e9));
+  }
   double time_group(int count) const {
     if (accelerator_) {
       const auto start = accelerator_->record_event(device_.id);
@@ -77,7 +92,7 @@ class Stopwatch {
 
   const Function& function_;
   Args args_;
-  Device device_;
+  Device device_ = Device::cpu();
   const Accelerator* accelerator_ = nullptr;  // null: the clock of the CPU
   int calls_of_group_ = 1;
 };
@@ -132,7 +147,7 @@ TimingResult time_evaluator(const Function& function, Args args, const TimingOpt
                     kMaxFlushBytes);
   Flusher flusher(options.cache_flush_bytes);
   Stopwatch stopwatch(function, args);
-  stopwatch.measure(1);  // warm-up call
+  stopwatch.warm_up();
   std::vector<double> results_s;
   int number = options.number;
   const double wanted_s = options.min_repeat_ms * 1e-3;

@@ -24,8 +24,8 @@ struct TimingResult {
   std::string str() const;
 };
 
-/// Calls `function` with `args` once to warm up, then measures; where an argument is on a GPU, between events of that
-/// device.  Raises UserError for options out of range,
+/// Calls `function` with `args` once to warm up, then measures; where an argument or the result is on a GPU,
+/// between events of that device.  Raises UserError for options out of range,
 /// and what the function raises.
 TimingResult time_evaluator(const Function& function, Args args, const TimingOptions& options = {});
 

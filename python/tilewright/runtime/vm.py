@@ -218,7 +218,7 @@ def time_evaluator(
 ):
     """A callable that runs `function` on its arguments and returns times in seconds: mean, median, min, max, std, results.
 
-    Where an argument is on a GPU, the times are between events of that device.
+    Where an argument or the result is on a GPU, the times are between events of that device.
 
     number         calls per measurement, >= 1; default 10
     repeat         measurements, >= 1; default 1
