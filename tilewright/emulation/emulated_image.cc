@@ -24,7 +24,7 @@ size_t library_bytes(const void* bytes) {
                 sizeof segment);
     end = std::max<size_t>(end, segment.p_offset + segment.p_filesz);
   }
-  return header.e_type == ET_DYN && header.e_machine == EM_X86_64 ? end : 0;
+  return header.e_type == ET_DYN ? end : 0;
 }
 
 // dlopen takes a path that it has seen for the library that it had: each gets one of its own.

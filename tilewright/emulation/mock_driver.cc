@@ -147,8 +147,13 @@ class Call {
     if (reinterpret_cast<uintptr_t>(handle) <= 2) return 0;
     return static_cast<const Stream*>(handle)->number;
   }
-  /// The result of a call that waited.
-  Result after_wait() const { return driver().failure; }
+  /// Runs work that somebody waits for; the memory is opened once for all of it.
+  template <class Run>
+  Result wait(Run run) const {
+    const DeviceMemory::Access access(driver().memory);
+    run();
+    return driver().failure;
+  }
 
  private:
   std::lock_guard<std::recursive_mutex> lock_;
@@ -300,8 +305,7 @@ Result cuCtxPopCurrent_v2(void** context) {
 Result cuCtxSynchronize() {
   const Call call;
   if (call.result != kSuccess) return call.result;
-  call.context->queue.run_all();
-  return call.after_wait();
+  return call.wait([&] { call.context->queue.run_all(); });
 }
 
 Result cuMemGetInfo_v2(size_t* free_bytes, size_t* total_bytes) {
@@ -323,8 +327,8 @@ Result cuMemAlloc_v2(Address* address, size_t bytes) {
 Result cuMemFree_v2(Address address) {
   const Call call;
   if (call.result != kSuccess) return call.result;
-  call.context->queue.run_all();
-  return driver().memory.release(pointer(address)) ? call.after_wait() : kInvalidValue;
+  const Result waited = call.wait([&] { call.context->queue.run_all(); });
+  return driver().memory.release(pointer(address)) ? waited : kInvalidValue;
 }
 
 Result cuMemAllocAsync(Address* address, size_t bytes, void*) { return cuMemAlloc_v2(address, bytes); }
@@ -406,9 +410,9 @@ Result cuModuleLoadDataEx(void** module, const void* bytes, unsigned num_options
 Result cuModuleUnload(void* module) {
   const Call call;
   if (call.result != kSuccess) return call.result;
-  call.context->queue.run_all();
+  const Result waited = call.wait([&] { call.context->queue.run_all(); });
   delete image_of(module);
-  return call.after_wait();
+  return waited;
 }
 
 Result cuModuleGetFunction(void** function, void* module, const char* name) {
@@ -477,17 +481,16 @@ Result cuStreamCreate(void** stream, unsigned flags) {
 Result cuStreamSynchronize(void* stream) {
   const Call call;
   if (call.result != kSuccess) return call.result;
-  call.context->queue.run(call.stream_of(stream));
-  return call.after_wait();
+  return call.wait([&] { call.context->queue.run(call.stream_of(stream)); });
 }
 
 Result cuStreamDestroy_v2(void* stream) {
   const Call call(false);
   if (call.result != kSuccess) return call.result;
   auto* made = static_cast<Stream*>(stream);
-  made->context->queue.run(made->number);
+  const Result waited = call.wait([&] { made->context->queue.run(made->number); });
   delete made;
-  return call.after_wait();
+  return waited;
 }
 
 Result cuEventCreate(void** event, unsigned) {
@@ -519,9 +522,9 @@ Result cuStreamWaitEvent(void* stream, void* event, unsigned) {
 Result cuEventSynchronize(void* event) {
   const Call call;
   if (call.result != kSuccess) return call.result;
-  if (const auto& point = static_cast<Event*>(event)->point)
-    static_cast<Event*>(event)->context->queue.run_to(*point);
-  return call.after_wait();
+  const auto* recorded = static_cast<Event*>(event);
+  if (!recorded->point) return kSuccess;
+  return call.wait([&] { recorded->context->queue.run_to(*recorded->point); });
 }
 
 Result cuEventQuery(void* event) {

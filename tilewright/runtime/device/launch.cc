@@ -53,7 +53,9 @@ class Launcher {
   void add(std::shared_ptr<RegisteredCode> code, const DeviceKernel& kernel) {
     std::lock_guard lock(mutex_);
     providers_.push_back({std::move(code), &kernel});
-    if (!symbol_) symbol_ = std::make_shared<const std::string>(kernel.symbol);
+    if (symbol_) return;
+    symbol_ = std::make_shared<const std::string>(kernel.symbol);
+    name_ = "kernel " + kernel.symbol;
   }
   /// Forgets one provider; returns whether another is left.
   bool remove(const RegisteredCode* code) {
@@ -80,6 +82,7 @@ class Launcher {
   mutable std::shared_mutex mutex_;
   std::vector<Provider> providers_;
   std::shared_ptr<const std::string> symbol_;
+  std::string name_;                  // for messages
   mutable std::vector<Found> found_;  // the kernel on each device that it was launched on
 };
 
@@ -136,12 +139,19 @@ std::shared_ptr<void> Launcher::find(const Accelerator& accelerator, Device devi
             device.str());
 }
 
-// The bytes of a number, as the kernel has it.
-KernelArgument number_argument(const Value& value, DataType dtype, const std::string& what) {
+// Argument `position` of a kernel, for messages.
+struct ArgumentName {
+  const std::string& kernel;
+  size_t position;
+  std::string str() const { return function_detail::describe_argument(kernel, position); }
+};
+
+// The bytes of a number, as the kernel has it.  Names are made only for what is refused: a launch is short.
+KernelArgument number_argument(const Value& value, DataType dtype, const ArgumentName& name) {
   KernelArgument argument{dtype, {}};
   const auto store = [&](auto number) { std::memcpy(argument.bytes.data(), &number, sizeof number); };
   if (dtype.code == DataType::kFloat) {
-    const double number = value.as_float(what);
+    const double number = value.is(ValueKind::kFloat) ? value.float_payload() : value.as_float(name.str());
     if (dtype.bits == 64)
       store(number);
     else if (dtype.bits == 32)
@@ -150,29 +160,29 @@ KernelArgument number_argument(const Value& value, DataType dtype, const std::st
       store(static_cast<uint16_t>(encode_float(number, float_format(dtype))));
     return argument;
   }
-  const int64_t number = value.as_int(what);
+  const int64_t number = value.is(ValueKind::kInt) ? value.int_payload() : value.as_int(name.str());
   const bool is_narrow = dtype.bits < 64;
   const int64_t least = dtype.is_int() && is_narrow ? -(int64_t{1} << (dtype.bits - 1)) : 0;
   const int64_t most = !is_narrow ? INT64_MAX : (int64_t{1} << (dtype.bits - (dtype.is_int() ? 1 : 0))) - 1;
   if (is_narrow && (number < least || number > most))
-    throw UserError("{} is {}, which {} cannot hold", what, number, dtype.str());
+    throw UserError("{} is {}, which {} cannot hold", name.str(), number, dtype.str());
   store(number);  // little-endian: the first bytes are the narrow number
   if (is_narrow)
     std::memset(argument.bytes.data() + dtype.bits / 8, 0, static_cast<size_t>(8 - dtype.bits / 8));
   return argument;
 }
 
-KernelArgument argument_of(const Value& value, DataType dtype, Device device, const std::string& what) {
-  if (!dtype.is_handle()) return number_argument(value, dtype, what);
+KernelArgument argument_of(const Value& value, DataType dtype, Device device, const ArgumentName& name) {
+  if (!dtype.is_handle()) return number_argument(value, dtype, name);
   KernelArgument argument{dtype, {}};
   void* pointer = nullptr;
   if (const TensorObject* tensor = value.tensor_object()) {
     if (Device::from_dlpack(tensor->dl.device) != device)
-      throw UserError("{} is on {}, the kernel runs on {}", what,
+      throw UserError("{} is on {}, the kernel runs on {}", name.str(),
                       Device::from_dlpack(tensor->dl.device).str(), device.str());
     pointer = tensor->dl.data;
   } else if (!value.is_none()) {
-    pointer = value.as_pointer(what);
+    pointer = value.is(ValueKind::kPointer) ? value.as_pointer() : value.as_pointer(name.str());
   }
   std::memcpy(argument.bytes.data(), &pointer, sizeof pointer);
   return argument;
@@ -211,7 +221,7 @@ std::string param_texts(const DeviceKernel& kernel) {
 void Launcher::launch(Args args) const {
   const Provider provider = this->provider();
   const DeviceKernel& kernel = *provider.kernel;
-  const std::string name = "kernel " + kernel.symbol;
+  const std::string& name = name_;
   if (args.size() != kNumLaunchArguments + kernel.params.size())
     throw UserError("{}: got {}, expected {} of the launch and {} of the kernel ({})", name,
                     count_text(args.size(), "argument"), kNumLaunchArguments, kernel.params.size(),
@@ -223,8 +233,7 @@ void Launcher::launch(Args args) const {
   std::vector<KernelArgument> arguments;
   arguments.reserve(kernel.params.size());
   for (size_t n = 0; n < kernel.params.size(); ++n) {
-    arguments.push_back(argument_of(args[kNumLaunchArguments + n], kernel.params[n], device,
-                                    function_detail::describe_argument(name, n)));
+    arguments.push_back(argument_of(args[kNumLaunchArguments + n], kernel.params[n], device, {name, n}));
   }
   KernelLaunch launch;
   launch.symbol = symbol_;
