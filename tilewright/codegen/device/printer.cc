@@ -18,8 +18,8 @@
 namespace tilewright::codegen {
 namespace {
 
-// Bytes of memory that a thread indexes with loop variables: if the loops are written out, it can be registers.
-constexpr int64_t kMostUnrolled = 16;
+// Iterations of a loop that indexes arrays of a thread: if it is written out, they can be registers.
+constexpr int64_t kMostUnrolled = 16, kMostUnrolledInnermost = 64;
 
 // 0 for x, 1 for y, 2 for z; -1 for tags that kernels do not have
 int axis_of(std::string_view tag) {
@@ -203,15 +203,15 @@ std::string DevicePrinter::loop_hint(const ForNode* node) {
   if (!as_const_int(node->extent, &extent) || extent < 2) return "";
   const bool is_asked =
       node->for_kind == ForKind::kUnrolled || node->annotations.get_bool("pragma_unroll", false);
-  bool indexes_registers = false;
+  bool indexes_registers = false, is_innermost = true;
   const auto look = [&](const Buffer& buffer, const std::vector<PrimExpr>& indices) {
     indexes_registers |= scope_of(buffer->data.get()) == "local" && uses(indices[0], node->loop_var.get());
   };
-  if (!is_asked && extent <= kMostUnrolled) {
-    walk(
-        node->body, [&](const BufferLoadNode* each) { look(each->buffer, each->indices); },
-        [&](const BufferStoreNode* each) { look(each->buffer, each->indices); });
-  }
+  walk(
+      node->body, [&](const BufferLoadNode* each) { look(each->buffer, each->indices); },
+      [&](const BufferStoreNode* each) { look(each->buffer, each->indices); },
+      [&](const ForNode*) { is_innermost = false; });
+  indexes_registers &= extent <= (is_innermost ? kMostUnrolledInnermost : kMostUnrolled);
   return is_asked || indexes_registers ? "#pragma unroll" : "";
 }
 
