@@ -175,6 +175,30 @@ void f_kernel_0(__global const float* restrict A, __global const float* restrict
 )"));
 }
 
+TEST(Device, AxesThatLoweringNamedHaveShortNames) {
+  const tir::Buffer A = tir::make_buffer("A", {tir::imm(64)}, kFloat32);
+  const Var block = tir::make_var("blockIdx.x"), thread = tir::make_var("threadIdx.x");
+  const auto axis = [](const Var& var, int64_t extent, Stmt body) {
+    return ForNode::make(tir::imm(0), tir::imm(extent), var, ForKind::kThreadBinding, var->name_hint,
+                         ir::AttrMap(), std::move(body));
+  };
+  const Stmt store = tir::store(A, tir::float_imm(1), {block * 16 + thread});
+  const PrimFunc func =
+      ir::with(script::parse_func("@T.prim_func\ndef f(A: T.Buffer((64,), \"float32\")):\n    pass"),
+               [&](PrimFuncNode& node) {
+                 node.params = {A->data};
+                 node.buffers = {nullptr};
+                 node.body = axis(block, 4, axis(thread, 16, store));
+                 node.attrs.set("lowered_kind", tir::string_imm("device_kernel"));
+               });
+  const ir::IRModule lowered[] = {ir::with_function(ir::IRModule(new ir::IRModuleNode), "f", func)};
+  EXPECT_THAT(emit_cuda(lowered), testing::HasSubstr(R"(
+  const int bx = blockIdx.x;
+  const int tx = threadIdx.x;
+  A[bx * 16 + tx] = 1.0f;
+)"));
+}
+
 TEST(Device, ALoadOfTwoLanesInAStatementIsDoneOnce) {
   EXPECT_THAT(text_of(DeviceLanguage::kCuda, R"(
     @T.prim_func

@@ -178,7 +178,11 @@ void DevicePrinter::thread_loop(const ForNode* node) {
   lower::learn_range(node, analyzer_);
   const VarNode* var = node->loop_var.get();
   if (is_used(var, 1)) {
-    const std::string name = names_.declare(var);
+    // a variable that lowering made is called as its axis: "bx" for blockIdx.x
+    const bool has_own_name = var->name_hint != node->thread_tag;
+    const std::string name = names_.declare(
+        has_own_name ? var->name_hint : std::string{node->thread_tag[0], node->thread_tag.back()});
+    names_.set(var, name);
     line(fmt::format("const {} {} = {};", type_name(var->dtype), name, index_of(node->thread_tag)));
   }
   stmt(node->body);
