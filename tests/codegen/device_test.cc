@@ -212,6 +212,28 @@ TEST(Device, ALoadOfTwoLanesInAStatementIsDoneOnce) {
 )"));
 }
 
+// An index whose parts have names is a multiple of 4 if they are.
+TEST(Device, NamesInIndicesAreSeenThrough) {
+  EXPECT_THAT(text_of(DeviceLanguage::kCuda, R"(
+    @T.prim_func
+    def f(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+        for tx in T.thread_binding(16, thread="threadIdx.x"):
+            first: T.int32 = tx % 16 * 4
+            B[T.Ramp(first, 1, 4)] = A[T.Ramp(60 - first, 1, 4)]
+  )"),
+              testing::HasSubstr("  *(float4*)&B[first] = *(const float4*)&A[60 - first];\n"));
+}
+
+TEST(Device, MasksOfLanesAreWrittenInHex) {
+  EXPECT_THAT(text_of(DeviceLanguage::kCuda, R"(
+    @T.prim_func
+    def f(A: T.Buffer((32,), "float32")):
+        for tx in T.thread_binding(32, thread="threadIdx.x"):
+            A[tx] = T.tvm_warp_shuffle_xor(T.uint32(4294967295), A[tx], 16, 32, 32)
+  )"),
+              testing::HasSubstr("  A[tx] = __shfl_xor_sync(0xffffffffU, A[tx], 16, 32);\n"));
+}
+
 TEST(Device, WithoutAlignmentLanesAreLoadedOneByOne) {
   EXPECT_THAT(text_of(DeviceLanguage::kCuda, R"(
     @T.prim_func
