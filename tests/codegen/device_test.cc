@@ -177,10 +177,10 @@ void f_kernel_0(__global const float* restrict A, __global const float* restrict
 
 TEST(Device, AxesThatLoweringNamedHaveShortNames) {
   const tir::Buffer A = tir::make_buffer("A", {tir::imm(64)}, kFloat32);
-  const Var block = tir::make_var("blockIdx.x"), thread = tir::make_var("threadIdx.x");
-  const auto axis = [](const Var& var, int64_t extent, Stmt body) {
-    return ForNode::make(tir::imm(0), tir::imm(extent), var, ForKind::kThreadBinding, var->name_hint,
-                         ir::AttrMap(), std::move(body));
+  const Var block = tir::make_var("blockIdx.x"), thread = tir::make_var("threadIdx_x");
+  const auto axis = [](const Var& var, const char* tag, int64_t extent, Stmt body) {
+    return ForNode::make(tir::imm(0), tir::imm(extent), var, ForKind::kThreadBinding, tag, ir::AttrMap(),
+                         std::move(body));
   };
   const Stmt store = tir::store(A, tir::float_imm(1), {block * 16 + thread});
   const PrimFunc func =
@@ -188,7 +188,7 @@ TEST(Device, AxesThatLoweringNamedHaveShortNames) {
                [&](PrimFuncNode& node) {
                  node.params = {A->data};
                  node.buffers = {nullptr};
-                 node.body = axis(block, 4, axis(thread, 16, store));
+                 node.body = axis(block, "blockIdx.x", 4, axis(thread, "threadIdx.x", 16, store));
                  node.attrs.set("lowered_kind", tir::string_imm("device_kernel"));
                });
   const ir::IRModule lowered[] = {ir::with_function(ir::IRModule(new ir::IRModuleNode), "f", func)};
@@ -222,6 +222,17 @@ TEST(Device, NamesInIndicesAreSeenThrough) {
             B[T.Ramp(first, 1, 4)] = A[T.Ramp(60 - first, 1, 4)]
   )"),
               testing::HasSubstr("  *(float4*)&B[first] = *(const float4*)&A[60 - first];\n"));
+}
+
+TEST(Device, WiderIndicesAreSeenThrough) {
+  EXPECT_THAT(text_of(DeviceLanguage::kCuda, R"(
+    @T.prim_func
+    def f(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+        for tx in T.thread_binding(16, thread="threadIdx.x"):
+            B[T.Ramp(T.Cast("int64", tx * 4), 1, 4)] = A[T.Ramp(T.int64(60) - T.Cast("int64", tx) * T.int64(4), 1, 4)]
+  )"),
+              testing::HasSubstr(
+                  "  *(float4*)&B[(long long)(tx * 4)] = *(const float4*)&A[60 - (long long)tx * 4];\n"));
 }
 
 TEST(Device, MasksOfLanesAreWrittenInHex) {

@@ -178,10 +178,11 @@ void DevicePrinter::thread_loop(const ForNode* node) {
   lower::learn_range(node, analyzer_);
   const VarNode* var = node->loop_var.get();
   if (is_used(var, 1)) {
-    // a variable that lowering made is called as its axis: "bx" for blockIdx.x
-    const bool has_own_name = var->name_hint != node->thread_tag;
-    const std::string name = names_.declare(
-        has_own_name ? var->name_hint : std::string{node->thread_tag[0], node->thread_tag.back()});
+    // a variable that lowering named after its axis, blockIdx.x or blockIdx_x, is "bx"
+    std::string own = var->name_hint;
+    std::replace(own.begin(), own.end(), '_', '.');
+    const std::string axis{node->thread_tag[0], node->thread_tag.back()};
+    const std::string name = names_.declare(own == node->thread_tag ? axis : var->name_hint);
     names_.set(var, name);
     line(fmt::format("const {} {} = {};", type_name(var->dtype), name, index_of(node->thread_tag)));
   }
