@@ -175,6 +175,30 @@ void f_kernel_0(__global const float* restrict A, __global const float* restrict
 )"));
 }
 
+TEST(Device, AxesThatLoweringNamedHaveShortNames) {
+  const tir::Buffer A = tir::make_buffer("A", {tir::imm(64)}, kFloat32);
+  const Var block = tir::make_var("blockIdx.x"), thread = tir::make_var("threadIdx_x");
+  const auto axis = [](const Var& var, const char* tag, int64_t extent, Stmt body) {
+    return ForNode::make(tir::imm(0), tir::imm(extent), var, ForKind::kThreadBinding, tag, ir::AttrMap(),
+                         std::move(body));
+  };
+  const Stmt store = tir::store(A, tir::float_imm(1), {block * 16 + thread});
+  const PrimFunc func =
+      ir::with(script::parse_func("@T.prim_func\ndef f(A: T.Buffer((64,), \"float32\")):\n    pass"),
+               [&](PrimFuncNode& node) {
+                 node.params = {A->data};
+                 node.buffers = {nullptr};
+                 node.body = axis(block, "blockIdx.x", 4, axis(thread, "threadIdx.x", 16, store));
+                 node.attrs.set("lowered_kind", tir::string_imm("device_kernel"));
+               });
+  const ir::IRModule lowered[] = {ir::with_function(ir::IRModule(new ir::IRModuleNode), "f", func)};
+  EXPECT_THAT(emit_cuda(lowered), testing::HasSubstr(R"(
+  const int bx = blockIdx.x;
+  const int tx = threadIdx.x;
+  A[bx * 16 + tx] = 1.0f;
+)"));
+}
+
 TEST(Device, ALoadOfTwoLanesInAStatementIsDoneOnce) {
   EXPECT_THAT(text_of(DeviceLanguage::kCuda, R"(
     @T.prim_func
@@ -186,6 +210,39 @@ TEST(Device, ALoadOfTwoLanesInAStatementIsDoneOnce) {
   const float2 a_part = *(const float2*)&A[tx * 2];
   *(float2*)&B[tx * 2] = make_float2(a_part.x * a_part.x, a_part.y * a_part.y);
 )"));
+}
+
+// An index whose parts have names is a multiple of 4 if they are.
+TEST(Device, NamesInIndicesAreSeenThrough) {
+  EXPECT_THAT(text_of(DeviceLanguage::kCuda, R"(
+    @T.prim_func
+    def f(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+        for tx in T.thread_binding(16, thread="threadIdx.x"):
+            first: T.int32 = tx % 16 * 4
+            B[T.Ramp(first, 1, 4)] = A[T.Ramp(60 - first, 1, 4)]
+  )"),
+              testing::HasSubstr("  *(float4*)&B[first] = *(const float4*)&A[60 - first];\n"));
+}
+
+TEST(Device, WiderIndicesAreSeenThrough) {
+  EXPECT_THAT(text_of(DeviceLanguage::kCuda, R"(
+    @T.prim_func
+    def f(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+        for tx in T.thread_binding(16, thread="threadIdx.x"):
+            B[T.Ramp(T.Cast("int64", tx * 4), 1, 4)] = A[T.Ramp(T.int64(60) - T.Cast("int64", tx) * T.int64(4), 1, 4)]
+  )"),
+              testing::HasSubstr(
+                  "  *(float4*)&B[(long long)(tx * 4)] = *(const float4*)&A[60 - (long long)tx * 4];\n"));
+}
+
+TEST(Device, MasksOfLanesAreWrittenInHex) {
+  EXPECT_THAT(text_of(DeviceLanguage::kCuda, R"(
+    @T.prim_func
+    def f(A: T.Buffer((32,), "float32")):
+        for tx in T.thread_binding(32, thread="threadIdx.x"):
+            A[tx] = T.tvm_warp_shuffle_xor(T.uint32(4294967295), A[tx], 16, 32, 32)
+  )"),
+              testing::HasSubstr("  A[tx] = __shfl_xor_sync(0xffffffffU, A[tx], 16, 32);\n"));
 }
 
 TEST(Device, WithoutAlignmentLanesAreLoadedOneByOne) {

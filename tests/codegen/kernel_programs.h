@@ -205,6 +205,22 @@ def f(A: T.Buffer((3150,), "float64"), n: T.int32, m: T.int64, x: T.float32):
                             A[((((bz * 5 + by) * 7 + bx) * 2 + tz) * 3 + ty) * 5 + tx] = T.Cast("float64", tx - 2) * T.Cast("float64", m) + T.Cast("float64", x) / T.float64(3)
 )"};
 
+// Two buffers in one piece of shared memory, one after the other and of different dtypes.
+inline constexpr KernelProgram kArena = {"arena", R"(
+@T.prim_func
+def f(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "int32"), C: T.Buffer((64,), "float32")):
+    T.func_attr({"tir.noalias": True})
+    arena = T.alloc_buffer((512,), "uint8", scope="shared")
+    X = T.decl_buffer((128,), "float32", data=arena.data, scope="shared")
+    Y = T.decl_buffer((128,), "int32", data=arena.data, scope="shared")
+    for tx in T.thread_binding(16, thread="threadIdx.x"):
+        X[T.Ramp(tx * 4, 1, 4)] = A[T.Ramp(tx * 4, 1, 4)]
+        Y[T.Ramp(64 + tx * 4, 1, 4)] = B[T.Ramp(tx * 4, 1, 4)]
+        T.tvm_storage_sync("shared")
+        for n in range(4):
+            C[n * 16 + tx] = X[63 - n * 16 - tx] + T.Cast("float32", Y[64 + n * 16 + tx])
+)"};
+
 // Arithmetic that CUDA and Metal have, and OpenCL does not.
 inline constexpr KernelProgram kHalfArithmetic = {"half_arithmetic", R"(
 @T.prim_func
@@ -230,8 +246,8 @@ def f(A: T.Buffer((61,), "float16"), B: T.Buffer((61,), "float16"), C: T.Buffer(
 )"};
 
 inline constexpr KernelProgram kKernelPrograms[] = {
-    kVectorAdd,    kReversed,     kTransposed, kBlockSum,    kMatmul,      kVectors,
-    kVectorChoice, kWholeNumbers, kFunctions,  kSmallFloats, kHalfVectors, kAllAxes,
+    kVectorAdd,    kReversed,  kTransposed,  kBlockSum,    kMatmul,  kVectors, kVectorChoice,
+    kWholeNumbers, kFunctions, kSmallFloats, kHalfVectors, kAllAxes, kArena,
 };
 
 }  // namespace tilewright::codegen

@@ -21,6 +21,23 @@ TEST(NarrowIndices, LoopsAndIndicesThatFit) {
   )");
 }
 
+TEST(NarrowIndices, BlocksAndThreads) {
+  check_pass("narrow_indices", R"(
+    @T.prim_func
+    def main(Y: T.Buffer((T.int64(35),), "int32")):
+        for bx in T.thread_binding(T.int64(5), thread="blockIdx.x"):
+            for tx in T.thread_binding(T.int64(7), thread="threadIdx.x"):
+                Y[bx * T.int64(7) + tx] = 1
+  )",
+             R"(
+    @T.prim_func
+    def main(Y: T.Buffer((T.int64(35),), "int32")):
+        for bx in T.thread_binding(5, thread="blockIdx.x"):
+            for tx in T.thread_binding(7, thread="threadIdx.x"):
+                Y[bx * 7 + tx] = 1
+  )");
+}
+
 TEST(NarrowIndices, AnIndexThatMayNotFitStaysWide) {
   check_pass("narrow_indices", R"(
     @T.prim_func

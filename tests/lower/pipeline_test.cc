@@ -54,8 +54,7 @@ TEST(Pipeline, OfC) {
 
 TEST(Pipeline, OfGpus) {
   for (const char* kind : {"cuda", "opencl", "metal"}) {
-    EXPECT_THAT(groups_of(gpu_pipeline(kind)),
-                ElementsAre("kernels", "calls", "lanes", "less work", "names"));
+    EXPECT_THAT(groups_of(gpu_pipeline(kind)), ElementsAre("kernels", "calls", "lanes", "less work"));
     check_order(gpu_pipeline(kind));
   }
   EXPECT_EQ(error_of([] { gpu_pipeline("webgpu"); }), "there is no pipeline for target webgpu");

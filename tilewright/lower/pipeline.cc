@@ -155,7 +155,7 @@ Group lanes(const GpuLanguage& language) {
 
 Pipeline pipeline_of(const GpuLanguage& language) {
   return {language.kind,
-          {kernels(language.warp_size), calls(), lanes(language), less_work(), names()},
+          {kernels(language.warp_size), calls(), lanes(language), less_work()},
           kUnrolledLoops | kVectors | kHalfFloats};
 }
 

@@ -86,7 +86,11 @@ class CudaPrinter final : public DevicePrinter {
   std::string block_barrier(bool) const override { return "__syncthreads();"; }
   std::string warp_barrier(const CallNode*) const override { return "__syncwarp();"; }
   std::string shuffle(const CallNode* node, std::string_view which) override {
-    const std::string mask = text(node->args[0]), value = text(node->args[1]), lane = text(node->args[2]);
+    int64_t lanes = 0;
+    const std::string mask = as_const_int(node->args[0], &lanes)
+                                 ? fmt::format("{:#x}U", static_cast<uint32_t>(lanes))
+                                 : text(node->args[0]);
+    const std::string value = text(node->args[1]), lane = text(node->args[2]);
     return fmt::format("__shfl{}_sync({}, {}, {}, {})", which, mask, value, lane, text(node->args[3]));
   }
   std::string active_mask() const override { return "__activemask()"; }

@@ -54,12 +54,11 @@ class MetalPrinter final : public DevicePrinter {
   MetalPrinter(DeviceUnit& unit, const DeviceKernel& kernel)
       : DevicePrinter(
             unit, kernel, kMetal, kName,
-            {"blockIdx", "threadIdx", "metal",  "vertex", "fragment", "threadgroup", "uint3",    "float2",
-             "float4",   "half2",     "half4",  "int2",   "int4",     "NAN",         "INFINITY", "isnan",
-             "isinf",    "isfinite",  "min",    "max",    "abs",      "precise",     "main",     "ushort",
-             "uchar",    "ulong",     "fma",    "floor",  "ceil",     "trunc",       "rint",     "copysign",
-             "fabs",     "bool2",     "bool4",  "select", "step",     "mix",         "clamp",    "sign",
-             "dot",      "cross",     "length", "NULL"}) {}
+            {"blockIdx", "threadIdx", "metal", "vertex", "fragment", "threadgroup", "uint3",    "float2",
+             "float4",   "half2",     "half4", "int2",   "int4",     "NAN",         "INFINITY", "isnan",
+             "isinf",    "isfinite",  "min",   "max",    "abs",      "precise",     "main",     "ushort",
+             "uchar",    "ulong",     "fma",   "floor",  "ceil",     "trunc",       "rint",     "copysign",
+             "fabs",     "bool2",     "bool4", "NULL"}) {}
 
  private:
   std::string head(const std::vector<std::string>& params) const override {

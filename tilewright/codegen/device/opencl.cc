@@ -59,11 +59,10 @@ class OpenCLPrinter final : public DevicePrinter {
       for (const char* lanes : {"2", "3", "4", "8", "16"}) names.insert(std::string(type) + lanes);
     }
     for (const char* name :
-         {"exp",    "exp2",   "exp10", "log",   "log2",  "log10",    "log1p",     "sqrt", "rsqrt",
-          "sin",    "cos",    "tan",   "asin",  "acos",  "atan",     "sinh",      "cosh", "tanh",
-          "asinh",  "acosh",  "atanh", "erf",   "floor", "ceil",     "trunc",     "rint", "fabs",
-          "pow",    "atan2",  "fmod",  "hypot", "fma",   "copysign", "nextafter", "dot",  "cross",
-          "length", "select", "step",  "mix",   "clamp", "sign"})
+         {"exp",   "exp2",  "exp10", "log",   "log2",  "log10",    "log1p",    "sqrt", "rsqrt",
+          "sin",   "cos",   "tan",   "asin",  "acos",  "atan",     "sinh",     "cosh", "tanh",
+          "asinh", "acosh", "atanh", "erf",   "floor", "ceil",     "trunc",    "rint", "fabs",
+          "pow",   "atan2", "fmod",  "hypot", "fma",   "copysign", "nextafter"})
       names.insert(name);
     return names;
   }

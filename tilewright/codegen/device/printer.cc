@@ -18,8 +18,8 @@
 namespace tilewright::codegen {
 namespace {
 
-// Bytes of memory that a thread indexes with loop variables: if the loops are written out, it can be registers.
-constexpr int64_t kMostUnrolled = 16;
+// Iterations of a loop that indexes arrays of a thread: if it is written out, they can be registers.
+constexpr int64_t kMostUnrolled = 16, kMostUnrolledInnermost = 64;
 
 // 0 for x, 1 for y, 2 for z; -1 for tags that kernels do not have
 int axis_of(std::string_view tag) {
@@ -178,7 +178,12 @@ void DevicePrinter::thread_loop(const ForNode* node) {
   lower::learn_range(node, analyzer_);
   const VarNode* var = node->loop_var.get();
   if (is_used(var, 1)) {
-    const std::string name = names_.declare(var);
+    // a variable that lowering named after its axis, blockIdx.x or blockIdx_x, is "bx"
+    std::string own = var->name_hint;
+    std::replace(own.begin(), own.end(), '_', '.');
+    const std::string axis{node->thread_tag[0], node->thread_tag.back()};
+    const std::string name = names_.declare(own == node->thread_tag ? axis : var->name_hint);
+    names_.set(var, name);
     line(fmt::format("const {} {} = {};", type_name(var->dtype), name, index_of(node->thread_tag)));
   }
   stmt(node->body);
@@ -203,15 +208,15 @@ std::string DevicePrinter::loop_hint(const ForNode* node) {
   if (!as_const_int(node->extent, &extent) || extent < 2) return "";
   const bool is_asked =
       node->for_kind == ForKind::kUnrolled || node->annotations.get_bool("pragma_unroll", false);
-  bool indexes_registers = false;
+  bool indexes_registers = false, is_innermost = true;
   const auto look = [&](const Buffer& buffer, const std::vector<PrimExpr>& indices) {
     indexes_registers |= scope_of(buffer->data.get()) == "local" && uses(indices[0], node->loop_var.get());
   };
-  if (!is_asked && extent <= kMostUnrolled) {
-    walk(
-        node->body, [&](const BufferLoadNode* each) { look(each->buffer, each->indices); },
-        [&](const BufferStoreNode* each) { look(each->buffer, each->indices); });
-  }
+  walk(
+      node->body, [&](const BufferLoadNode* each) { look(each->buffer, each->indices); },
+      [&](const BufferStoreNode* each) { look(each->buffer, each->indices); },
+      [&](const ForNode*) { is_innermost = false; });
+  indexes_registers &= extent <= (is_innermost ? kMostUnrolledInnermost : kMostUnrolled);
   return is_asked || indexes_registers ? "#pragma unroll" : "";
 }
 

@@ -124,6 +124,7 @@ class DevicePrinter : public SourcePrinter {
 
   // ---- vectors
   bool is_vector_access(const Buffer& buffer, const PrimExpr& index);
+  arith::ModularSet residues(const PrimExpr& index);
   PrimExpr lane_of(const PrimExpr& value, int lane);
   PrimExpr component(const std::string& name, DataType dtype, int lane);
   std::string vector_variable(const PrimExpr& value);
@@ -138,7 +139,7 @@ class DevicePrinter : public SourcePrinter {
   const std::string_view language_;
   LaunchShape shape_;
   std::unordered_map<const VarNode*, std::string> scopes_;  // of memory that the kernel allocates
-  std::vector<std::pair<PrimExpr, std::string>> vectors_;  // values of a statement that are in variables
+  std::vector<std::pair<PrimExpr, std::string>> vectors_;   // values of a statement that are in variables
   std::vector<std::pair<PrimExpr, Var>> broadcasts_;
   std::vector<Var> components_;  // of vectors, which have texts instead of names
   bool in_vector_ = false;       // a statement with vectors is being printed

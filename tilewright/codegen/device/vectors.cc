@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tilewright/codegen/device/printer.h"
+#include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/support/error.h"
@@ -36,13 +37,22 @@ bool is_simple(const PrimExpr& value) {
 
 }  // namespace
 
+// The residue class of an index; a part that is converted to a wider integer is what it was.
+arith::ModularSet DevicePrinter::residues(const PrimExpr& index) {
+  return analyzer_.modular_set(rewrite(index, [&](auto& self, const CastNode* node) -> PrimExpr {
+    if (!arith::is_index(node->dtype) || !arith::is_index(node->value->dtype)) return self.children(node);
+    const arith::ModularSet part = residues(node->value);
+    return make_var("part", node->dtype) * part.coeff + part.base;
+  }));
+}
+
 // Arrays of a thread are accessed lane by lane, so that they can be registers.
 bool DevicePrinter::is_vector_access(const Buffer& buffer, const PrimExpr& index) {
   const RampNode* ramp = contiguous(index);
   const DataType dtype = buffer->dtype.with_lanes(index->dtype.lanes);
   if (!ramp || vector_name(dtype).empty() || scope_of(buffer->data.get()) == "local") return false;
   if (!needs_alignment()) return true;
-  const arith::ModularSet multiples = analyzer_.modular_set(ramp->base);
+  const arith::ModularSet multiples = residues(ramp->base);
   const bool is_multiple = multiples.coeff % ramp->lanes == 0 && multiples.base % ramp->lanes == 0;
   return is_multiple && buffer->data_alignment % dtype.num_bytes() == 0;
 }

@@ -4,6 +4,7 @@
 #include "tilewright/codegen/source/printer.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/lower/common/bounds_conditions.h"
 #include "tilewright/lower/common/surroundings.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
@@ -70,6 +71,9 @@ void SourcePrinter::stmt(const Stmt& s) {
       },
       [&](const LetStmtNode* let) {
         define(let->var.get(), let->value);
+        const auto scope = analyzer_.enter();
+        if (arith::is_index(let->value->dtype) && lower::is_stable(let->value))
+          analyzer_.bind(let->var, let->value);
         stmt(let->body);
       },
       [&](const AllocBufferNode* node) { alloc(node); },

@@ -1,7 +1,7 @@
 // Loops and index arithmetic of int64  ->  of int32, where every intermediate value fits.
 //   for i in range(T.int64(8)): A[i * T.int64(16)]  ->  for i in range(8): A[i * 16]
-// For C on small machines, where 64-bit values take two registers and several instructions; LLVM chooses
-// widths by itself.
+// For C on small machines and for GPUs, where 64-bit values take two registers and several instructions; LLVM
+// chooses widths by itself.  Each axis of threads has one loop by then (unify_threads).
 #include <limits>
 #include <optional>
 #include <unordered_map>
@@ -19,11 +19,7 @@ class Narrower {
  public:
   Stmt run(const Stmt& body) {
     return rewrite(
-        body,
-        [&](auto& self, const ForNode* node) -> Stmt {
-          if (node->for_kind == ForKind::kThreadBinding) return rewrite_loop(self, node, analyzer_);
-          return in_loop(self, node);
-        },
+        body, [&](auto& self, const ForNode* node) -> Stmt { return in_loop(self, node); },
         [&](auto& self, const BufferLoadNode* node) -> PrimExpr {
           BufferLoad load = self.children(node);
           const std::optional<std::vector<PrimExpr>> narrowed = indices(self, node->indices);
