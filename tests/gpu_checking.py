@@ -27,8 +27,7 @@ def operator(function, *arguments):
     builder = BlockBuilder()
     types = [each if len(each) == 2 and isinstance(each[1], str) else (each, "float32") for each in arguments]
     params = [
-        relax.Var(f"x{n}", relax.TensorType(list(shape), dtype))
-        for n, (shape, dtype) in enumerate(types)
+        relax.Var(f"x{n}", relax.TensorType(list(shape), dtype)) for n, (shape, dtype) in enumerate(types)
     ]
     with builder.function("main", params):
         with builder.dataflow():

@@ -1,6 +1,8 @@
 // Finds the iterations of a nest that touch the same elements.
 #include "tilewright/schedule/legality/dependence.h"
 
+#include <algorithm>
+
 #include "tilewright/analysis/update.h"
 #include "tilewright/arith/iter_parse.h"
 #include "tilewright/ir/services.h"
@@ -193,20 +195,31 @@ std::vector<PrimExpr> indices_without_scattered_digits(const Access& access, ari
   return {};
 }
 
-// The number whose digits a box has in neighbouring dimensions, in which it is one element wide; null if there is none.
-PrimExpr number_of_box(const arith::IntervalRegion& box, const Buffer& buffer, arith::Analyzer& analyzer) {
+/// A box without the neighbouring dimensions in which it is one element wide, and the number whose digits these are.
+struct BoxOfNumber {
+  PrimExpr number;  // null if there are none
+  arith::IntervalRegion others = {};
+};
+
+BoxOfNumber number_of_box(const arith::IntervalRegion& box, const Buffer& buffer, arith::Analyzer& analyzer) {
   Digits digits{{}, buffer->shape};
   for (const arith::Interval& side : box) {
     const bool is_point = side.is_bounded() && analyzer.can_prove_equal(side.min, side.max);
     digits.indices.push_back(is_point ? analyzer.simplify(side.min) : PrimExpr());
   }
   for (size_t first = 0; first < box.size(); ++first) {
-    for (size_t last = first + 1; last < box.size() && digits.indices[first] && digits.indices[last];
-         ++last) {
-      if (PrimExpr number = number_of_digits(digits, first, last, analyzer)) return number;
+    size_t end = first;
+    while (end < box.size() && digits.indices[end]) ++end;
+    for (size_t last = end; last-- > first + 1;) {
+      BoxOfNumber found{number_of_digits(digits, first, last, analyzer)};
+      if (!found.number) continue;
+      for (size_t n = 0; n < box.size(); ++n) {
+        if (n < first || n > last) found.others.push_back(box[n]);
+      }
+      return found;
     }
   }
-  return nullptr;
+  return {};
 }
 
 // The union of two moving boxes in the dimensions where they differ by a constant.
@@ -253,11 +266,13 @@ std::vector<NodeId> determined_loops(const State& state, const Access& a, const 
   const arith::IntervalRegion box_b = relaxed(state, b, loops.back(), analyzer);
   std::vector<NodeId> found = determined_loops(state, box_a, box_b, loops, analyzer);
   if (found.size() < loops.size()) {
-    const PrimExpr number = number_of_box(box_a, a.buffer, analyzer),
-                   same = number_of_box(box_b, b.buffer, analyzer);
-    if (number && same && analyzer.can_prove_equal(number, same)) {
-      for (NodeId loop :
-           pinned_loops({{number}, {imm(1)}}, loops, ranges_of(state, loops), bool_imm(true), analyzer)) {
+    const BoxOfNumber one = number_of_box(box_a, a.buffer, analyzer),
+                      two = number_of_box(box_b, b.buffer, analyzer);
+    if (one.number && two.number && analyzer.can_prove_equal(one.number, two.number)) {
+      Tile tile = united(one.others, two.others, analyzer);
+      tile.min.push_back(one.number);
+      tile.width.push_back(imm(1));
+      for (NodeId loop : pinned_loops(tile, loops, ranges_of(state, loops), bool_imm(true), analyzer)) {
         if (std::find(found.begin(), found.end(), loop) == found.end()) found.push_back(loop);
       }
     }

@@ -45,7 +45,10 @@ std::vector<PrimExpr> require_one_place(const State& state, const ReindexArgs& a
   for (const PrimExpr& index : indices) {
     walk(index, [&](const VarNode* var) {
       const auto& axes = block->iter_vars;
-      if (std::none_of(axes.begin(), axes.end(), [&](const IterVar& axis) { return axis->var.get() == var; }))
+      const bool is_known = std::any_of(axes.begin(), axes.end(), [&](const IterVar& axis) {
+        return axis->var.get() == var || uses(axis->dom->extent, var);  // v // n, with an open extent n
+      });
+      if (!is_known)
         throw refuse(state, args.block, "index {} of {} uses {}, which is no axis of block {}", text(index),
                      args.buffer->name, var->name_hint, block->name_hint);
     });
