@@ -130,18 +130,16 @@ def product(a: T.handle, B: T.Buffer((21, 45), "float32"), c: T.handle):
     m = T.int64()
     A = T.match_buffer(a, (n, m, 21), "float32")
     C = T.match_buffer(c, (n, m, 45), "float32")
-    for i, j, l, k in T.grid(n, m, T.int64(45), T.int64(21)):
+    for i, j, k in T.grid(n * m, T.int64(45), T.int64(21)):
         with T.block("C"):
-            vi, vj, vl, vk = T.axis.remap("SSSR", [i, j, l, k])
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
             with T.init():
-                C[vi, vj, vl] = T.float32(0)
-            C[vi, vj, vl] = C[vi, vj, vl] + A[vi, vj, vk] * B[vk, vl]
+                C[vi // m, vi % m, vj] = T.float32(0)
+            C[vi // m, vi % m, vj] = C[vi // m, vi % m, vj] + A[vi // m, vi % m, vk] * B[vk, vj]
 
 
 def test_reindex_of_rows_of_open_length():
     sch = schedule_of(product)
-    m = sch.get(sch.get_loops("C")[1]).extent
-    sch.transform_block_layout("C", lambda i, j, l, k: (i * m + j, l, k))
     sch.reindex("C", ("read", 0))
     sch.verify()
 
