@@ -4,6 +4,7 @@
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/core/reduction.h"
 #include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/legality/digits.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -46,7 +47,13 @@ Objection why_not_one_to_one(const State& state, NodeId id) {
       indices.push_back(range->min + place);
     }
     if (axes.empty()) continue;
-    if (!arith::detect_iter_map(indices, axes, bool_imm(true), arith::IterMapLevel::kInjective, analyzer))
+    const auto is_one_to_one = [&](const std::vector<PrimExpr>& numbers) {
+      return bool(
+          arith::detect_iter_map(numbers, axes, bool_imm(true), arith::IterMapLevel::kInjective, analyzer));
+    };
+    if (is_one_to_one(indices)) continue;
+    const std::vector<PrimExpr> others = indices_without_digits(indices, write->buffer->shape, analyzer);
+    if (others.empty() || !is_one_to_one(others))
       return fmt::format("block {} may write {} for several values of its spatial axes", block->name_hint,
                          text(write));
   }

@@ -1,6 +1,8 @@
 // Finds the iterations of a nest that touch the same elements.
 #include "tilewright/schedule/legality/dependence.h"
 
+#include <algorithm>
+
 #include "tilewright/analysis/update.h"
 #include "tilewright/arith/iter_parse.h"
 #include "tilewright/ir/services.h"
@@ -10,6 +12,7 @@
 #include "tilewright/schedule/core/report.h"
 #include "tilewright/schedule/legality/block_checks.h"
 #include "tilewright/schedule/legality/coverage.h"
+#include "tilewright/schedule/legality/digits.h"
 #include "tilewright/schedule/legality/witness.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
@@ -98,117 +101,6 @@ std::vector<NodeId> pinned_loops(const Tile& tile, const std::vector<NodeId>& lo
   return pinned;
 }
 
-// The place of an element in memory, for an access to one element of a buffer of which only the first extent
-// may be open.
-PrimExpr flat_index(const Access& access, arith::Analyzer& analyzer) {
-  PrimExpr index = imm(0);
-  for (size_t n = 0; n < access.region.size(); ++n) {
-    const bool is_known = n == 0 || is<IntImmNode>(access.buffer->shape[n]);
-    if (!is_known || !is_one(access.region[n]->extent)) return nullptr;
-    index = index * access.buffer->shape[n] + access.region[n]->min;
-  }
-  return analyzer.simplify(index);
-}
-
-// The indices of an access to one element, with what is left of the last one without its lanes: i * 4 + lane.
-struct Digits {
-  std::vector<PrimExpr> indices, counts;
-};
-
-// The number that follows from the indices of dimensions `first` to `last`, whatever m and n are: f of
-// [f // (m * n), f // n % m, f % n], as of one loop that was made of several, or f // 4 of [f // (m * 4), f // 4 % m].
-// The places of digits are the extents of the buffer.  Null if there is none.
-PrimExpr number_of_digits(const Digits& digits, size_t first, size_t last, arith::Analyzer& analyzer) {
-  const auto* top = digits.indices[first].as<FloorDivNode>();
-  if (!top) return nullptr;
-  PrimExpr places = digits.counts[last];
-  for (size_t n = last - 1; n > first; --n) places = digits.counts[n] * places;
-  const PrimExpr below = analyzer.simplify(floordiv(top->b, places));  // 4: digits that other indices have
-  if (!is<IntImmNode>(below) || !analyzer.can_prove_equal(places * below, top->b)) return nullptr;
-  const PrimExpr number = analyzer.simplify(floordiv(top->a, below));
-  PrimExpr place = make_const_int(number->dtype, 1);
-  for (size_t n = last; n > first; --n) {
-    const PrimExpr &index = digits.indices[n], &count = digits.counts[n];
-    // f // 4 % m and f % (m * 4) // 4 are one digit
-    const bool is_digit = analyzer.can_prove_equal(index, floormod(floordiv(number, place), count)) ||
-                          analyzer.can_prove_equal(index, floordiv(floormod(top->a, count * place * below),
-                                                                   analyzer.simplify(place * below)));
-    if (!is_digit) return nullptr;
-    place = analyzer.simplify(count * place);
-  }
-  return number;
-}
-
-// The indices with the number of neighbouring digits in their place; empty if there are none.
-std::vector<PrimExpr> indices_without_digits(const Access& access, arith::Analyzer& analyzer) {
-  const size_t ndim = access.region.size();
-  Digits whole;
-  for (size_t n = 0; n < ndim; ++n) {
-    if (!is_one(access.region[n]->extent)) return {};
-    whole.indices.push_back(analyzer.simplify(access.region[n]->min));
-    whole.counts.push_back(access.buffer->shape[n]);
-  }
-  for (size_t first = 0; first < ndim; ++first) {
-    for (size_t last = ndim - 1; last > first; --last) {
-      for (const int64_t lanes : {1, 2, 4, 8, 16}) {
-        int64_t count;
-        const bool is_divided = as_const_int(whole.counts[last], &count) && count % lanes == 0;
-        if (lanes > 1 && !is_divided) continue;
-        Digits digits = whole;
-        if (lanes > 1) {
-          digits.indices[last] = analyzer.simplify(floordiv(whole.indices[last], lanes));
-          digits.counts[last] = make_const_int(whole.counts[last]->dtype, count / lanes);
-        }
-        const PrimExpr number = number_of_digits(digits, first, last, analyzer);
-        if (!number) continue;
-        std::vector<PrimExpr> indices = {number};
-        if (lanes > 1) indices.push_back(analyzer.simplify(floormod(whole.indices[last], lanes)));
-        for (size_t n = 0; n < ndim; ++n) {
-          if (n < first || n > last) indices.push_back(whole.indices[n]);
-        }
-        return indices;
-      }
-    }
-  }
-  return {};
-}
-
-// The indices with a number in the place of its digits, which are among others: v of [v // 81, w, v // 9 % 9, v % 9].
-std::vector<PrimExpr> indices_without_scattered_digits(const Access& access, arith::Analyzer& analyzer) {
-  for (size_t first = 0; first < access.region.size(); ++first) {
-    const auto* top = access.region[first]->min.as<FloorDivNode>();
-    if (!top) continue;
-    PrimExpr place = make_const_int(top->dtype, 1);
-    std::vector<PrimExpr> indices = {top->a};
-    for (size_t n = access.region.size(); n-- > 0;) {
-      const PrimExpr &index = access.region[n]->min, &count = access.buffer->shape[n];
-      if (!is_one(access.region[n]->extent)) return {};
-      if (n > first && analyzer.can_prove_equal(index, floormod(floordiv(top->a, place), count)))
-        place = analyzer.simplify(count * place);
-      else if (n != first)
-        indices.push_back(index);
-    }
-    if (analyzer.can_prove_equal(top->b, place)) return indices;
-  }
-  return {};
-}
-
-// The number whose digits a box has in neighbouring dimensions, in which it is one element wide; null if there is none.
-PrimExpr number_of_box(const arith::IntervalRegion& box, const Buffer& buffer, arith::Analyzer& analyzer) {
-  Digits digits{{}, buffer->shape};
-  for (const arith::Interval& side : box) {
-    const bool is_point = side.is_bounded() && analyzer.can_prove_equal(side.min, side.max);
-    digits.indices.push_back(is_point ? analyzer.simplify(side.min) : PrimExpr());
-  }
-  for (size_t first = 0; first < box.size(); ++first) {
-    for (size_t last = first + 1; last < box.size() && digits.indices[first] && digits.indices[last];
-         ++last) {
-      if (PrimExpr number = number_of_digits(digits, first, last, analyzer)) return number;
-    }
-  }
-  return nullptr;
-}
-
 // The union of two moving boxes in the dimensions where they differ by a constant.
 Tile united(const arith::IntervalRegion& a, const arith::IntervalRegion& b, arith::Analyzer& analyzer) {
   Tile tile;
@@ -252,31 +144,32 @@ std::vector<NodeId> determined_loops(const State& state, const Access& a, const 
   const arith::IntervalRegion box_a = relaxed(state, a, loops.back(), analyzer);
   const arith::IntervalRegion box_b = relaxed(state, b, loops.back(), analyzer);
   std::vector<NodeId> found = determined_loops(state, box_a, box_b, loops, analyzer);
-  if (found.size() < loops.size()) {
-    const PrimExpr number = number_of_box(box_a, a.buffer, analyzer),
-                   same = number_of_box(box_b, b.buffer, analyzer);
-    if (number && same && analyzer.can_prove_equal(number, same)) {
-      for (NodeId loop :
-           pinned_loops({{number}, {imm(1)}}, loops, ranges_of(state, loops), bool_imm(true), analyzer)) {
-        if (std::find(found.begin(), found.end(), loop) == found.end()) found.push_back(loop);
-      }
+  const auto add = [&](const std::vector<NodeId>& pinned) {
+    for (NodeId loop : pinned) {
+      const bool is_new = std::find(found.begin(), found.end(), loop) == found.end();
+      if (is_new && std::find(loops.begin(), loops.end(), loop) != loops.end()) found.push_back(loop);
     }
+  };
+  const BoxOfNumber one = number_of_box(box_a, a.buffer->shape, analyzer),
+                    two = number_of_box(box_b, b.buffer->shape, analyzer);
+  if (one.number && two.number && analyzer.can_prove_equal(one.number, two.number)) {
+    Tile tile = united(one.others, two.others, analyzer);
+    tile.min.push_back(one.number);
+    tile.width.push_back(imm(1));
+    add(pinned_loops(tile, loops, ranges_of(state, loops), bool_imm(true), analyzer));
   }
   if (found.size() == loops.size() || a.block != b.block) return found;
   // The same block: its inner loops need not be relaxed, which keeps strided accesses apart.
   std::vector<NodeId> inner = loops;
   for (NodeId loop : loops_between(state, loops.back(), a.block)) inner.push_back(loop);
-  const Tile tile = united(arith::to_intervals(a.region), arith::to_intervals(b.region), analyzer);
   const PrimExpr& predicate = state.node(a.block).realize()->predicate;
   const auto add_pinned_by = [&](const Tile& place) {
-    for (NodeId loop : pinned_loops(place, inner, ranges_of(state, inner), predicate, analyzer)) {
-      const bool is_new = std::find(found.begin(), found.end(), loop) == found.end();
-      if (is_new && std::find(loops.begin(), loops.end(), loop) != loops.end()) found.push_back(loop);
-    }
+    add(pinned_loops(place, inner, ranges_of(state, inner), predicate, analyzer));
   };
-  add_pinned_by(tile);
+  add_pinned_by(united(arith::to_intervals(a.region), arith::to_intervals(b.region), analyzer));
   // i // 49, (i * 16 + j) % 784: what the simplifier has made of one fused loop is one again in memory
-  const PrimExpr flat = flat_index(a, analyzer), other = flat_index(b, analyzer);
+  const PrimExpr flat = flat_index(points_of(a), a.buffer->shape, analyzer),
+                 other = flat_index(points_of(b), b.buffer->shape, analyzer);
   if (found.size() < loops.size() && flat && other && analyzer.can_prove_equal(flat, other))
     add_pinned_by({{flat}, {imm(1)}});
   if (found.size() == loops.size()) return found;
@@ -285,7 +178,8 @@ std::vector<NodeId> determined_loops(const State& state, const Access& a, const 
   };
   for (const auto& without : {indices_without_digits, indices_without_scattered_digits}) {
     if (found.size() == loops.size()) break;
-    const std::vector<PrimExpr> indices = without(a, analyzer), others = without(b, analyzer);
+    const std::vector<PrimExpr> indices = without(points_of(a), a.buffer->shape, analyzer),
+                                others = without(points_of(b), b.buffer->shape, analyzer);
     if (!indices.empty() && std::ranges::equal(indices, others, is_equal))
       add_pinned_by({indices, std::vector<PrimExpr>(indices.size(), imm(1))});
   }

@@ -45,7 +45,10 @@ std::vector<PrimExpr> require_one_place(const State& state, const ReindexArgs& a
   for (const PrimExpr& index : indices) {
     walk(index, [&](const VarNode* var) {
       const auto& axes = block->iter_vars;
-      if (std::none_of(axes.begin(), axes.end(), [&](const IterVar& axis) { return axis->var.get() == var; }))
+      const bool is_known = std::any_of(axes.begin(), axes.end(), [&](const IterVar& axis) {
+        return axis->var.get() == var || uses(axis->dom->extent, var);  // v // n, with an open extent n
+      });
+      if (!is_known)
         throw refuse(state, args.block, "index {} of {} uses {}, which is no axis of block {}", text(index),
                      args.buffer->name, var->name_hint, block->name_hint);
     });
@@ -54,6 +57,17 @@ std::vector<PrimExpr> require_one_place(const State& state, const ReindexArgs& a
     throw refuse(state, args.block, "block {} accesses {} only through its regions", block->name_hint,
                  args.buffer->name);
   return indices;
+}
+
+// True if 0 <= index < extent.  v // m < n follows from v < n * m, and v % m < m, where m is open; a block runs only if
+// its extents are above 0.
+bool is_inside(const PrimExpr& index, const PrimExpr& extent, arith::Analyzer& analyzer) {
+  if (analyzer.can_prove(index >= imm(0, index->dtype)) && analyzer.can_prove(index < extent)) return true;
+  const auto* rest = index.as<FloorModNode>();
+  if (rest && !is<IntImmNode>(rest->b)) return analyzer.can_prove_equal(rest->b, extent);
+  const auto* whole = index.as<FloorDivNode>();
+  return whole && !is<IntImmNode>(whole->b) && analyzer.can_prove(whole->a >= imm(0, whole->a->dtype)) &&
+         analyzer.can_prove(whole->a < extent * whole->b);
 }
 
 // The copy accesses the element of every instance, whatever conditions the block has around its own access.
@@ -70,8 +84,7 @@ void require_unconditional(const State& state, const ReindexArgs& args,
   bind_loops_above(state, args.block, analyzer);
   for (const IterVar& axis : realize->block->iter_vars) analyzer.bind(axis->var, axis->dom);
   for (size_t n = 0; n < indices.size(); ++n) {
-    if (!analyzer.can_prove(indices[n] >= imm(0, indices[n]->dtype)) ||
-        !analyzer.can_prove(indices[n] < args.buffer->shape[n]))
+    if (!is_inside(indices[n], args.buffer->shape[n], analyzer))
       throw refuse(state, args.block, "index {} of {} may be outside of its extent {} where block {} runs",
                    text(indices[n]), args.buffer->name, text(args.buffer->shape[n]),
                    realize->block->name_hint);

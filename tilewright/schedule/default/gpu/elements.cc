@@ -4,7 +4,9 @@
 //   for i, k: S[i] += A[i, k]
 //   ->  for block in blockIdx.x: for thread in threadIdx.x: R = 0; for k: R += A[.., k]; S[..] = R
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/default/gpu/threads.h"
 #include "tilewright/schedule/steps.h"
 #include "tilewright/tir/builder.h"
@@ -16,7 +18,8 @@ namespace {
 
 // True if `lanes` neighbours along `axis` begin at an address that vectors may have.
 bool is_aligned(const Buffer& buffer, const std::vector<PrimExpr>& indices, const Var& axis, int64_t lanes) {
-  if (!buffer->strides.empty()) return false;  // a view, which may begin anywhere
+  // a view may begin anywhere
+  if (!buffer->strides.empty() || (buffer->elem_offset && !is_zero(buffer->elem_offset))) return false;
   const size_t last = last_dimension(buffer);
   int64_t extent;
   if (!as_const_int(buffer->shape[last], &extent) || extent % lanes != 0) return false;
@@ -82,6 +85,33 @@ void keep_independent(const Schedule& sch, LoopsByKind* loops) {
   loops->spatial = std::move(found);
 }
 
+// Each of the last loops on an axis of the grid of its own, in case that one loop made of all is not proved to be apart:
+// the last one on x, with the threads, and two before it on y and z.  The others become serial.
+//
+// Returns  the two with their axes
+std::vector<std::pair<LoopRef, std::string>> order_apart(Schedule& sch, LoopsByKind* loops,
+                                                         const GpuFeatures& features) {
+  std::vector<std::pair<LoopRef, std::string>> outer;
+  std::vector<LoopRef> serial;
+  const LoopRef last = loops->spatial.back();
+  loops->spatial.pop_back();
+  for (size_t n = loops->spatial.size(); n-- > 0;) {
+    const LoopRef loop = loops->spatial[n];
+    const int64_t most = outer.empty() ? features.max_grid_y : features.max_grid_z;
+    if (outer.size() < 2 && extent_of(sch, loop) <= most)
+      outer.emplace_back(loop, outer.empty() ? "blockIdx.y" : "blockIdx.z");
+    else
+      serial.push_back(loop);
+  }
+  std::vector<LoopRef> order;
+  for (const auto& [loop, axis] : outer) order.push_back(loop);
+  order.push_back(last);
+  loops->others.insert(loops->others.begin(), serial.begin(), serial.end());
+  order_loops(sch, order, loops->others);
+  loops->spatial = {last};
+  return outer;
+}
+
 }  // namespace
 
 std::optional<Reason> share_elements(Schedule& sch, BlockRef block, const GpuFeatures& features,
@@ -92,12 +122,16 @@ std::optional<Reason> share_elements(Schedule& sch, BlockRef block, const GpuFea
   const std::vector<BlockRef> copies =
       is_reduction ? keep_results_in_registers(sch, block) : std::vector<BlockRef>();
   LoopsByKind loops = loops_by_kind(sch, block);
-  if (sharing == Sharing::kSomeLoops) keep_independent(sch, &loops);
+  if (sharing != Sharing::kAllLoops) keep_independent(sch, &loops);
   if (loops.spatial.empty())
     return Reason(Reason::kForm, "no axis of block {} has values that are computed apart from each other",
                   name);
   if (shape) put_last_axis_last(sch, *shape, &loops.spatial);
-  order_loops(sch, loops.spatial, loops.others);
+  std::vector<std::pair<LoopRef, std::string>> outer;
+  if (sharing == Sharing::kLoopsApart)
+    outer = order_apart(sch, &loops, features);
+  else
+    order_loops(sch, loops.spatial, loops.others);
   if (const int64_t lanes = shape && loops.others.empty() ? lanes_of(*shape, features) : 1; lanes > 1) {
     const std::vector<LoopRef> parts = steps::split(sch, loops.spatial.back(), {None{}, lanes});
     steps::vectorize(sch, parts[1]);
@@ -107,6 +141,7 @@ std::optional<Reason> share_elements(Schedule& sch, BlockRef block, const GpuFea
   const std::optional<int64_t> count = num_iterations(sch, loops.spatial);
   const std::vector<LoopRef> parts =
       steps::split(sch, fused(sch, loops.spatial), {None{}, threads_for(count, features)});
+  for (const auto& [loop, axis] : outer) steps::bind(sch, loop, axis);
   steps::bind(sch, parts[0], "blockIdx.x");
   steps::bind(sch, parts[1], "threadIdx.x");
   if (is_reduction && !loops.others.empty()) steps::decompose_reduction(sch, block, loops.others[0]);

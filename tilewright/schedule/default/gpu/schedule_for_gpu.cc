@@ -122,7 +122,7 @@ void GpuRules::share(BlockRef block) {
   if (!shape_of(sch_, block) && sch_.get(block)->init &&
       attempt("choose", block, [&](Schedule& copy) { return choose_by_threads(copy, block, features_); }))
     return;
-  for (const Sharing sharing : {Sharing::kAllLoops, Sharing::kSomeLoops}) {
+  for (const Sharing sharing : {Sharing::kAllLoops, Sharing::kSomeLoops, Sharing::kLoopsApart}) {
     const auto rule = [&](Schedule& copy) { return share_elements(copy, block, features_, sharing); };
     if (attempt("threads", block, rule)) return;
   }

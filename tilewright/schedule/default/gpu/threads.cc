@@ -4,6 +4,7 @@
 
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/steps.h"
+#include "tilewright/tir/builder.h"
 #include "tilewright/tir/uses.h"
 
 namespace tilewright::schedule {

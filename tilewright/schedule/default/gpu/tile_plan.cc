@@ -31,6 +31,12 @@ OrReason<std::pair<Buffer, Buffer>> operands_of(const BlockShape& sum) {
                 sum.block->name_hint, buffers.size());
 }
 
+// True if an axis but the first of several is open: as parts of one number they would be divided by it.
+bool has_open_divisor(const BlockShape& sum, const std::vector<size_t>& axes) {
+  return axes.size() > 1 &&
+         std::any_of(axes.begin() + 1, axes.end(), [&](size_t axis) { return sum.extent(axis) == 0; });
+}
+
 int64_t extent_of_all(const BlockShape& sum, const std::vector<size_t>& axes) {
   int64_t extent = 1;
   for (size_t axis : axes) extent = product(extent, sum.likely_extent(axis, kLoopCosts.likely_extent * 16));
@@ -133,6 +139,17 @@ OrReason<ProductAxes> product_axes(const BlockShape& sum) {
   }
   if (axes.rows.empty() || axes.columns.empty() || axes.terms.empty())
     return Reason(Reason::kForm, "no factor of block {} is used for several results", sum.block->name_hint);
+  for (std::vector<size_t>* group : {&axes.rows, &axes.columns}) {
+    while (has_open_divisor(sum, *group)) {
+      axes.batch.push_back(group->front());
+      group->erase(group->begin());
+    }
+  }
+  std::ranges::sort(axes.batch);
+  if (has_open_divisor(sum, axes.batch))
+    return Reason(Reason::kOpenExtent,
+                  "axes {} and {} of block {} together would be divided by an open extent",
+                  axis_name(sum, axes.batch[0]), axis_name(sum, axes.batch[1]), sum.block->name_hint);
   return axes;
 }
 

@@ -8,7 +8,6 @@
 // Axes that only one operand depends on are taken together: rows of a convolution are its pixels, and what it adds up
 // are channels and taps.
 #include <algorithm>
-#include <numeric>
 
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/default/gpu/threads.h"
@@ -61,7 +60,7 @@ BlockRef padded_copy(Schedule& sch, BlockRef sum, BlockRef copy) {
       std::ranges::any_of(reads, [&](const BufferRegion& read) { return read->buffer == buffer; });
   if (is_read) return copy;
   const std::vector<BlockRef> padded = sch.call("get_consumers", copy).blocks();
-  if (padded.size() != 1) throw UserError("{} blocks read {}", padded.size(), buffer->name);
+  TILEWRIGHT_CHECK(padded.size() == 1, "{} blocks read {}", padded.size(), buffer->name);
   steps::compute_inline(sch, copy);
   return padded[0];
 }
@@ -93,7 +92,7 @@ Parts make_parts(Schedule& sch, const BlockShape& sum, const TilePlan& plan,
   parts.row_copy = padded_copy(sch, sum.ref, row_copy);
   parts.column_copy = padded_copy(sch, sum.ref, column_copy);
   const std::vector<BlockRef> results = sch.call("get_consumers", sum.ref).blocks();
-  if (results.size() != 1) throw UserError("{} blocks read the sums", results.size());
+  TILEWRIGHT_CHECK(results.size() == 1, "{} blocks read the sums of a product", results.size());
   if (sch.state()[results[0]] != sch.state()[parts.result_copy]) {
     steps::reverse_compute_inline(sch, parts.result_copy);
     parts.result_copy = results[0];
