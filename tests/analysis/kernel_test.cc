@@ -161,6 +161,22 @@ TEST(Kernel, ThreadsFillSharedMemoryTogether) {
   EXPECT_EQ(steps, 2 * 8 * (1 + 1 + 2 + 2));
 }
 
+TEST(Kernel, RegistersOfAnEarlierKernel) {
+  const Tensor A = floats(counted(4));
+  run_kernel(R"(
+    @T.prim_func
+    def main(A: T.Buffer((4,), "float32")):
+        for i in T.thread_binding(4, thread="threadIdx.x"):
+            L = T.decl_buffer((1,), scope="local")
+            L[0] = A[i]
+            A[i] = L[0] * T.float32(2)
+        for i in T.thread_binding(2, thread="threadIdx.x"):
+            A[i] = A[i] + T.float32(1)
+  )",
+             {A});
+  EXPECT_EQ(content(A), (std::vector<float>{1, 3, 4, 6}));
+}
+
 TEST(Kernel, LoopsOfOneAxisHaveOneExtent) {
   std::string program(kWindowSum);
   const std::string inner = "for a1 in T.thread_binding(8";

@@ -95,7 +95,8 @@ TEST(ThreadSums, WhatOtherThreadsReadMayNotBeAPart) {
 }
 
 TEST(ThreadSums, ThreadsThatAddNothingAreNamedApart) {
-  EXPECT_EQ(fault(R"(
+  EXPECT_EQ(
+      fault(R"(
     @T.prim_func
     def main(A: T.Buffer((2, 2), "float32"), B: T.Buffer((1,), "float32")):
         for i in T.thread_binding(2, thread="threadIdx.y"):
@@ -107,10 +108,28 @@ TEST(ThreadSums, ThreadsThatAddNothingAreNamedApart) {
                         B[0] = T.float32(0)
                     B[0] = B[0] + A[vi, vk]
   )",
-                  {reshaped(floats(counted(4)), {2, 2}), floats({0})}),
-            "two threads touch B[0] with no barrier between: the sum over threadIdx.x at threadIdx.y = 0 "
-            "writes it, the "
-            "sum over threadIdx.x at threadIdx.y = 1 writes it at i = 1, k = 0, vi = 1, vk = 0");
+            {reshaped(floats(counted(4)), {2, 2}), floats({0})}),
+      "two threads touch element 0 of B with no barrier between: the sum over threadIdx.x at threadIdx.y = 0 "
+      "writes it, the "
+      "sum over threadIdx.x at threadIdx.y = 1 writes it at i = 1, k = 0, vi = 1, vk = 0");
+}
+
+TEST(ThreadSums, ThreadsMayMakeTheSameSum) {
+  // each threadIdx.y adds the same terms: all write the same number
+  const Tensor A = floats(counted(4)), B = floats({0});
+  run_kernel(R"(
+    @T.prim_func
+    def main(A: T.Buffer((4,), "float32"), B: T.Buffer((1,), "float32")):
+        for i in T.thread_binding(3, thread="threadIdx.y"):
+            for k in T.thread_binding(4, thread="threadIdx.x"):
+                with T.block("B"):
+                    vk = T.axis.reduce(4, k)
+                    with T.init():
+                        B[0] = T.float32(0)
+                    B[0] = B[0] + A[vk]
+  )",
+             {A, B});
+  EXPECT_EQ(content(B), (std::vector<float>{6}));
 }
 
 }  // namespace tilewright::analysis

@@ -204,6 +204,28 @@ TEST(Verify, VariablesAndBuffersOutsideOfTheirScope) {
             "error: buffer B is used outside of the block or statement in which it exists");
 }
 
+TEST(Verify, LoopsOfAKernelOverOneAxisHaveOneExtent) {
+  expect_verdict(script::parse_func_unchecked(R"(
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32")):
+        for b in T.thread_binding(2, thread="blockIdx.x"):
+            for i in T.thread_binding(8, thread="threadIdx.x"):
+                A[i] = T.float32(0)
+            for j in T.thread_binding(4, thread="threadIdx.x"):
+                A[j] = T.float32(0)
+  )"),
+                 R"(
+    error: loop j over threadIdx.x has extent 4, but loop i of the same kernel has 8 of these threads
+      f.py:6:9
+       6 |         for j in T.thread_binding(4, thread="threadIdx.x"):
+         |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    note: loop i is here
+       4 |         for i in T.thread_binding(8, thread="threadIdx.x"):
+         |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    help: split the loop by 8 first
+  )");
+}
+
 TEST(Verify, ThreadsAddOnlyWhatTheyCanPutTogether) {
   expect_verdict(script::parse_func_unchecked(R"(
     @T.prim_func

@@ -156,6 +156,37 @@ def test_padded_rows_have_no_conflicts():
     assert [(each.kind, each.figure) for each in findings] == [("banks", 2)]
 
 
+def test_a_matmul_whose_threads_have_two_columns_each():
+    """What the course does: 64 threads, two by two elements, operands in shared memory that all threads fill."""
+    sch = schedule_of(matmul)
+    local = sch.cache_write("C", 0, "local")
+    i, j, k = sch.get_loops("C")
+    i0, i1, i2 = sch.split(i, [None, 2, 2])
+    j0, j1, j2 = sch.split(j, [None, 32, 2])
+    k0, k1 = sch.split(k, [None, 8])
+    sch.reorder(i0, j0, i1, j1, k0, k1, i2, j2)
+    sch.reverse_compute_at(local, j1)
+    sch.bind(i0, "blockIdx.y")
+    sch.bind(j0, "blockIdx.x")
+    sch.bind(sch.fuse(i1, j1), "threadIdx.x")
+    copy = sch.cache_read("C", 1, "shared")
+    sch.compute_at(copy, k0)
+    _, thread = sch.split(sch.fuse(*sch.get_loops(copy)[-2:]), [None, 64])
+    sch.bind(thread, "threadIdx.x")
+    sch.decompose_reduction("C", k0)
+    update = "C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]"
+    assert texts(sch.lint(TARGET)) == [
+        "coalescing: a warp writes C in 8 sectors of 32 bytes where 4 would do: 256 bytes move for 128, neighbouring threads "
+        "are 8 bytes apart\n"
+        + excerpt('with T.block("C"):', 'T.block("C")')
+        + "\nhelp: bind the loop along the last dimension of C to threadIdx.x, or collect a tile in shared memory first "
+        "(cache_write)",
+        "banks: a warp reads B_shared with a 2-way conflict: its threads need 2 different words of one bank at once\n"
+        + excerpt(update, "B[vk, vj]")
+        + "\nhelp: let neighbouring threads have neighbouring elements of B_shared: now they are 8 bytes apart",
+    ]
+
+
 def with_threads(threads, target=TARGET, **options):
     sch = schedule_of(double)
     outer, inner = sch.split(sch.get_loops("B")[0], [None, threads])

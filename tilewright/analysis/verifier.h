@@ -1,5 +1,7 @@
 // The state of one verification; verify.h lists the checks.
 #pragma once
+#include <map>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -28,6 +30,7 @@ class Verifier {
   void loop(const ForNode* loop);
   void attr(const AttrStmtNode* attr);
   void enter_thread(const ForNode* loop);
+  void one_extent(const ForNode* loop);
   // verify_block.cc
   void block(const BlockRealizeNode* realize);
   void axes(const BlockRealizeNode* realize);
@@ -47,7 +50,8 @@ class Verifier {
   std::unordered_set<const BufferNode*> buffers_, ever_buffers_;
   std::vector<RangedVar> ranges_;  // of the enclosing loops and axes, outermost first
   std::unordered_map<const VarNode*, const ForNode*> loops_;
-  std::vector<const ForNode*> threads_;  // the enclosing loops over threads
+  std::vector<const ForNode*> threads_;         // the enclosing loops over threads
+  std::map<std::string, const ForNode*> axes_;  // of the kernel so far: the first loop over each
 };
 
 }  // namespace tilewright::analysis

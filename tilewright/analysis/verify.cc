@@ -170,7 +170,28 @@ void Verifier::enter_thread(const ForNode* loop) {
                       loop->loop_var->name_hint)
           .help("use {0} there: both are the thread's number", loop->loop_var->name_hint);
   }
+  one_extent(loop);
   threads_.push_back(loop);
+}
+
+// All loops of a kernel over one axis run on the same threads, beside each other as inside.
+void Verifier::one_extent(const ForNode* loop) {
+  const auto is_axis = [](const std::string& tag) {
+    return tag.starts_with("blockIdx.") || tag.starts_with("threadIdx.");
+  };
+  if (!is_axis(loop->thread_tag)) return;
+  if (std::none_of(threads_.begin(), threads_.end(),
+                   [&](const ForNode* outer) { return is_axis(outer->thread_tag); }))
+    axes_.clear();
+  const auto [known, is_new] = axes_.try_emplace(loop->thread_tag, loop);
+  const ForNode* first = known->second;
+  if (is_new || ir::structural_equal(first->extent, loop->extent)) return;
+  throw UserError(loop,
+                  "loop {} over {} has extent {}, but loop {} of the same kernel has {} of these threads",
+                  loop->loop_var->name_hint, loop->thread_tag, expr_text(loop->extent),
+                  first->loop_var->name_hint, expr_text(first->extent))
+      .note(ObjectRef(first), "loop {} is here", first->loop_var->name_hint)
+      .help("split the loop by {} first", expr_text(first->extent));
 }
 
 void Verifier::attr(const AttrStmtNode* attr) {

@@ -109,12 +109,19 @@ class Kernel {
     const int64_t element = access.buffer->dtype.num_bytes();
     const int64_t row = gpu_.banks * gpu_.bank_bytes / element,
                   pad = std::max(access.bytes_per_thread, gpu_.bank_bytes) / element;
+    // within a row of banks, or from row to row
+    const bool is_strided =
+        access.step_bytes > access.bytes_per_thread && access.step_bytes < gpu_.banks * gpu_.bank_bytes;
     add("banks", static_cast<double>(access.bank_ways), place_of(func_, access),
         fmt::format(
             "a warp {} {} with a {}-way conflict: its threads need {} different words of one bank at once",
             access.is_write ? "writes" : "reads", access.buffer->name, access.bank_ways, access.bank_ways),
-        fmt::format("pad its rows: sch.storage_align({}, axis=-2, factor={}, offset={})",
-                    writer_of(func_, access.buffer), row, std::max<int64_t>(pad, 1)));
+        is_strided
+            ? fmt::format(
+                  "let neighbouring threads have neighbouring elements of {}: now they are {} bytes apart",
+                  access.buffer->name, access.step_bytes)
+            : fmt::format("pad its rows: sch.storage_align({}, axis=-2, factor={}, offset={})",
+                          writer_of(func_, access.buffer), row, std::max<int64_t>(pad, 1)));
   }
 
   // Blocks that fit if only `one` of threads, registers and shared memory counted.

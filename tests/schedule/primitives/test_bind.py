@@ -127,6 +127,23 @@ def test_iterations_that_read_what_others_write_are_refused():
     )
 
 
+def test_loops_of_one_kernel_over_one_axis_have_as_many_iterations():
+    def steps(sch):
+        i, j = sch.get_loops("B")
+        sch.bind(i, "blockIdx.x")
+        sch.bind(sch.split(j, [None, 8])[1], "threadIdx.x")
+        sch.compute_at("S", i)
+        sch.bind(sch.split(sch.get_loops("S")[-1], [None, 4])[1], "threadIdx.x")
+
+    check_refused(
+        centred,
+        steps,
+        "error: bind: loops ax0_1 and j_1 would be of one kernel, both over threadIdx.x, but have 4 and 8 iterations\n"
+        "note: ax0_1 was made from this line\n"
+        "help: split one of them so that both have as many iterations",
+    )
+
+
 # Sums over threads.
 
 

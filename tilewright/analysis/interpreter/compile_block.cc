@@ -186,19 +186,22 @@ uint32_t Compiler::enter_axes(const BlockRealizeNode* realize) {
   return summed;
 }
 
-// The buffers that the block writes are those of the sum; returns the views of which each thread has its own.
-std::vector<size_t> Compiler::enter_sum(const BlockNode* block) {
-  std::vector<size_t> own;
+// The buffers that the block writes are those of the sum.
+std::vector<Compiler::SummedView> Compiler::enter_sum(const BlockNode* block) {
+  std::vector<SummedView> views;
   for (const BufferRegion& write : block->writes) {
     const tir::VarNode* data = write->buffer->data.get();
     sums_.push_back(data);
-    if (kernel_->own.contains(data)) own.push_back(view_of(write->buffer, ObjectRef(block)));
+    const size_t view = view_of(write->buffer, ObjectRef(block));
+    const bool is_known =
+        std::any_of(views.begin(), views.end(), [&](const SummedView& each) { return each.view == view; });
+    if (!is_known) views.push_back({view, kernel_->own.contains(data)});
   }
   for (const MatchBufferRegion& match : block->match_buffers) {
     if (std::find(sums_.begin(), sums_.end(), match->source->buffer->data.get()) != sums_.end())
       sums_.push_back(match->buffer->data.get());
   }
-  return own;
+  return views;
 }
 
 StmtCodePtr Compiler::block(const BlockRealizeNode* realize) {
@@ -227,7 +230,8 @@ StmtCodePtr Compiler::block(const BlockRealizeNode* realize) {
   }
   // the threads of these axes add to one sum: it has one strand, and its memory is one while they do
   const uint32_t summed_axes = enter_axes(realize);
-  const std::vector<size_t> own_sums = summed_axes ? enter_sum(block) : std::vector<size_t>();
+  const std::vector<SummedView> sums = summed_axes ? enter_sum(block) : std::vector<SummedView>();
+  SitePtr where = site(ObjectRef(realize));
   is_inside_stage_ = is_inside_stage_ || summed_axes || !has_blocks_inside(block);
   StmtCodePtr init = block->init ? stmt(block->init) : nullptr;
   StmtCodePtr body = stmt(block->body);
@@ -247,9 +251,10 @@ StmtCodePtr Compiler::block(const BlockRealizeNode* realize) {
     std::vector<std::shared_ptr<Memory>> kept;
     if (summed_axes) {
       frame.sum_strand = frame.group->sum_strand(frame, summed_axes);
-      for (const size_t view : own_sums)
+      for (const SummedView& sum : sums)
         kept.push_back(
-            std::exchange(frame.views[view].memory, frame.group->sum_memory(frame, view, summed_axes)));
+            std::exchange(frame.views[sum.view].memory,
+                          frame.group->sum_memory(frame, sum.view, summed_axes, sum.is_own, *where)));
     }
     for (const StmtCodePtr& code : prepare) code->run(frame);
     const bool starts = std::all_of(reduced.begin(), reduced.end(), [&](const auto& axis) {
@@ -257,7 +262,7 @@ StmtCodePtr Compiler::block(const BlockRealizeNode* realize) {
     });
     if (init && starts) init->run(frame);
     body->run(frame);
-    for (size_t n = 0; n < kept.size(); ++n) frame.views[own_sums[n]].memory = std::move(kept[n]);
+    for (size_t n = 0; n < kept.size(); ++n) frame.views[sums[n].view].memory = std::move(kept[n]);
     frame.sum_strand = outer_sum;
   });
 }

@@ -88,7 +88,7 @@ void Compiler::private_views(const Stmt& stmt, std::vector<size_t>* of_blocks,
   for (const auto& [buffer, view] : views_) {
     const auto is_listed = [view = view](const OwnBuffer& listed) { return listed.view == view; };
     const bool is_of_warp = buffer->scope() == "warp";
-    if ((buffer->scope() == "local" || is_of_warp) && depth_of_.contains(buffer) &&
+    if ((buffer->scope() == "local" || is_of_warp) && allocated_outside_.contains(buffer) &&
         std::none_of(of_threads->begin(), of_threads->end(), is_listed))
       of_threads->push_back({view, slot_of(buffer->data.get()), is_of_warp});
   }

@@ -209,6 +209,7 @@ StmtCodePtr Compiler::allocate(const Buffer& buffer) {
   SitePtr where = site(buffer);
   const size_t view = new_view(buffer), data = new_slot(buffer->data.get()), allocation = num_allocations_++;
   depth_of_[buffer.get()] = blocks_.size();
+  if (!kernel_) allocated_outside_.insert(buffer.get());
   const bool is_shared = kernel_ && buffer->scope().starts_with("shared");
   const bool is_of_warp = kernel_ && buffer->scope() == "warp";
   if (kernel_ && !is_shared && !is_of_warp) kernel_->own.insert(buffer->data.get());

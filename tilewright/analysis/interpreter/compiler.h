@@ -131,7 +131,12 @@ class Compiler {
   StmtCodePtr match_buffer(const MatchBufferRegionNode* match, const RegionBounds& source);
   uint32_t thread_axes_of(const PrimExpr& value) const;
   uint32_t enter_axes(const BlockRealizeNode* realize);
-  std::vector<size_t> enter_sum(const BlockNode* block);
+  // A view to which threads add together, and if each of them has its own.
+  struct SummedView {
+    size_t view;
+    bool is_own;
+  };
+  std::vector<SummedView> enter_sum(const BlockNode* block);
 
   size_t new_slot(const tir::VarNode* var);
   size_t slot_of(const tir::VarNode* var) const;
@@ -157,7 +162,8 @@ class Compiler {
       depth_of_;  // number of open blocks where it is allocated or declared
   std::vector<OpenBlock> blocks_;
   std::vector<std::pair<std::string, size_t>> iterations_;
-  Kernel* kernel_ = nullptr;  // null outside of kernels
+  std::unordered_set<const BufferNode*> allocated_outside_;  // of kernels
+  Kernel* kernel_ = nullptr;                                 // null outside of kernels
   // the variables of the enclosing loops over threads of a block, and the block axes made of them: bit n is axis n
   std::vector<std::pair<const tir::VarNode*, uint32_t>> thread_vars_;
   std::vector<const tir::VarNode*> sums_;  // pointers of the buffers to which threads add together here

@@ -75,9 +75,10 @@ class ThreadGroup {
   // Sums of threads (thread_sums.cc).  `axes`: bit n is axis n of the threads, over which they add.
   /// The strand under which all threads of one sum touch it until the next barrier.
   const Strand* sum_strand(const Frame& frame, uint32_t axes);
-  /// The memory to which all threads of one sum add until the next barrier in place of `view`, of which each has its
-  /// own: then each of them gets what is there.
-  std::shared_ptr<Memory> sum_memory(const Frame& frame, size_t view, uint32_t axes);
+  /// The memory to which all threads of one sum add until the next barrier in place of `view`, which gets what is there
+  /// then; with `is_own`, each of the threads has a view of its own, and all of them get it.
+  std::shared_ptr<Memory> sum_memory(const Frame& frame, size_t view, uint32_t axes, bool is_own,
+                                     const Site& where);
 
  private:
   bool begin_epoch(const Strand* block);
@@ -108,8 +109,12 @@ class ThreadGroup {
   struct Sum {
     size_t first, view;  // the first thread of those that add
     uint32_t axes;
-    std::shared_ptr<Memory> memory;
+    std::shared_ptr<Memory> memory, common;  // to which they add; which gets it, null if each has its own
+    const Strand* strand;
+    const Site* where;
+    std::string at;
   };
+  void hand_out(const Sum& sum);
   std::vector<Sum> sums_;                                                  // since the last barrier
   std::map<std::pair<size_t, uint32_t>, const Strand*> sum_strands_ = {};  // by first thread and axes
   Fibers fibers_;  // last: those that wait use all the others until they have ended

@@ -56,8 +56,12 @@ bool Memory::is_written(int64_t begin, int64_t size) const {
 }
 
 void Memory::mark_written(int64_t begin, int64_t size, bool is_there) {
-  if (written.empty()) return;
-  for (int64_t n = begin / unit; n * unit < begin + size; ++n) written[static_cast<size_t>(n)] = is_there;
+  const auto set = [&](std::vector<uint8_t>& flags, bool value) {
+    for (int64_t n = begin / unit; n * unit < begin + size && !flags.empty(); ++n)
+      flags[static_cast<size_t>(n)] = value;
+  };
+  set(written, is_there);
+  set(changed, true);
 }
 
 bool Memory::is_pending(int64_t begin, int64_t size) const {

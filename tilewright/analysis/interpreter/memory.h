@@ -41,6 +41,7 @@ struct Memory {
   bool read_only = false;
   std::vector<char> own;         // the memory if it was allocated here
   std::vector<uint8_t> written;  // one flag per unit; empty: everything was written
+  std::vector<uint8_t> changed;  // one flag per unit: it was written; empty: that is not recorded
   std::vector<uint8_t> pending;  // one flag per unit: an asynchronous copy to it has not ended; empty: none
   std::shared_ptr<const void> keeps;  // keeps the argument's memory alive
 

@@ -1,4 +1,6 @@
 // bind: iterations of a loop run on the threads of a GPU.
+#include <map>
+
 #include "tilewright/analysis/update.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/schedule/core/loops.h"
@@ -63,6 +65,42 @@ void require_same_threads(const State& state, NodeId inner, NodeId outer) {
   }
 }
 
+bool is_kernel_axis(const std::string& tag) {
+  return tag.starts_with("blockIdx.") || tag.starts_with("threadIdx.");
+}
+
+// The loops in `id` that are bound to blocks or threads.
+void bound_loops(const State& state, NodeId id, std::vector<NodeId>* found) {
+  const ForNode* loop = state.node(id).loop();
+  if (loop && loop->for_kind == ForKind::kThreadBinding && is_kernel_axis(loop->thread_tag))
+    found->push_back(id);
+  for (NodeId child : state.node(id).children) bound_loops(state, child, found);
+}
+
+// All loops of a kernel over one axis run on the same threads.  `id` is about to be bound to `axis`.
+void require_one_extent(const State& state, NodeId id, const std::string& axis) {
+  if (!is_kernel_axis(axis)) return;
+  NodeId kernel = id;  // the outermost bound loop around
+  for (NodeId outer = state.node(id).parent; outer != kNoNode; outer = state.node(outer).parent) {
+    const ForNode* loop = state.node(outer).loop();
+    if (loop && loop->for_kind == ForKind::kThreadBinding && is_kernel_axis(loop->thread_tag)) kernel = outer;
+  }
+  std::vector<NodeId> loops;
+  bound_loops(state, kernel, &loops);
+  std::map<std::string, NodeId> first{{axis, id}};
+  for (NodeId other : loops) {
+    if (other == id) continue;
+    const ForNode* loop = state.node(other).loop();
+    const NodeId known = first.try_emplace(loop->thread_tag, other).first->second;
+    const PrimExpr& extent = state.node(known).loop()->extent;
+    if (ir::structural_equal(loop->extent, extent)) continue;
+    throw refuse(
+        state, id, "loops {} and {} would be of one kernel, both over {}, but have {} and {} iterations",
+        state.node(known).name, state.node(other).name, loop->thread_tag, text(extent), text(loop->extent))
+        .help("split one of them so that both have as many iterations");
+  }
+}
+
 // What keeps the first of equal terms needs them in order: threads then take consecutive ones.
 void require_order_of_terms(const State& state, NodeId id) {
   for (NodeId block : state.blocks_below(id)) {
@@ -93,6 +131,7 @@ void apply(State& state, const Args& args) {
         !args.thread_axis.starts_with("vthread"))
       require_same_threads(state, id, outer);
   }
+  require_one_extent(state, id, args.thread_axis);
   if (args.thread_axis.starts_with("threadIdx")) require_order_of_terms(state, id);
   require_independent_iterations(state, id, "bound to " + args.thread_axis, args.thread_axis);
   set_loop_kind(state, id, ForKind::kThreadBinding, args.thread_axis);
