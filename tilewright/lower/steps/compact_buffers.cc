@@ -22,6 +22,7 @@
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::lower {
 namespace {
@@ -123,6 +124,12 @@ class Touched {
           lanes_ = std::max(lanes_, vector->second);
       });
     IntervalRegion region = arith::eval_region(point, domains_, analyzer_);
+    for (size_t axis = 0; axis < region.size(); ++axis) {
+      const PrimExpr& begin = point[axis]->min;
+      const auto is_varied = [&](const VarNode* var) { return domains_.count(var) > 0; };
+      // the same place in all iterations, also where a divisor of unknown sign leaves no bounds
+      if (!tir::uses_any(begin, is_varied)) region[axis] = {begin, begin + point[axis]->extent - 1};
+    }
     for (Interval& dimension : region) {
       if (is_read_from_memory(dimension.min) || is_read_from_memory(dimension.max))
         dimension = Interval::everything();
