@@ -1,0 +1,24 @@
+"""The tests of this folder for CUDA, in a process whose driver is the emulation's."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.parametrize("file", ["test_operators.py", "test_schedules.py", "test_models.py"])
+def test_programs_run_on_the_emulation(file):
+    if os.environ.get("TILEWRIGHT_CUDA_EMULATION") == "1":
+        pytest.skip("this is that process")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "cuda", file]
+    done = subprocess.run(
+        command,
+        env={**os.environ, "TILEWRIGHT_CUDA_EMULATION": "1"},
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parent,
+    )
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout and "failed" not in done.stdout
