@@ -148,6 +148,7 @@ PROGRAMS = {
     "einsum": (lambda x, y: op.einsum((x, y), "ij,kj->ik"), (5, 7), (9, 7)),
 }
 
+
 def types_of(arguments):
     return [each if len(each) == 2 and isinstance(each[1], str) else (each, "float32") for each in arguments]
 
