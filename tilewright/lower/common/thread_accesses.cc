@@ -166,6 +166,18 @@ bool is_of_one_thread(const ThreadAccess& a, const ThreadAccess& b, const Thread
   return true;
 }
 
+// What holds for both: the parts of `a` that `b`, its variables renamed, has too; null: nothing.
+PrimExpr common_condition(const PrimExpr& a, const PrimExpr& b, const Substitution& names) {
+  PrimExpr common;
+  if (!a || !b) return common;
+  const std::vector<PrimExpr> others = arith::conjuncts(substitute(b, names));
+  for (const PrimExpr& part : arith::conjuncts(a)) {
+    const auto is_same = [&](const PrimExpr& other) { return structural_equal(part, other); };
+    if (std::ranges::any_of(others, is_same)) common = common ? logical_and(common, part) : part;
+  }
+  return common;
+}
+
 // sum / divisor if each of its terms is a multiple of it; nothing otherwise.
 PrimExpr quotient(const PrimExpr& sum, const PrimExpr& divisor) {
   if (is_zero(sum)) return sum;
@@ -186,21 +198,21 @@ PrimExpr quotient(const PrimExpr& sum, const PrimExpr& divisor) {
 
 // An index as row and column where a condition says that columns end with the row: i * n + j with 0 <= j < n has both
 // i and j of its own.  The same for rows that are such an index.
-std::vector<PrimExpr> separated(PrimExpr index, const ThreadAccess& access, const Threads& threads) {
-  if (!access.condition) return {index};
+std::vector<PrimExpr> separated(PrimExpr index, const PrimExpr& condition, const arith::IterRanges& loops,
+                                const Threads& threads) {
   arith::Analyzer analyzer;
-  for (const arith::IterRanges* ranges : {&threads.axes, &threads.blocks, &access.loops}) {
+  for (const arith::IterRanges* ranges : {&threads.axes, &threads.blocks, &loops}) {
     for (const auto& [var, range] : *ranges) analyzer.bind(var, range);
   }
   const auto varies = [&](const PrimExpr& expr) {
     const auto is_used = [&](const auto& axis) { return uses(expr, axis.first.get()); };
-    return std::ranges::any_of(threads.axes, is_used) || std::ranges::any_of(access.loops, is_used);
+    return std::ranges::any_of(threads.axes, is_used) || std::ranges::any_of(loops, is_used);
   };
   std::vector<PrimExpr> parts;
   for (bool is_changed = true; is_changed;) {
     is_changed = false;
-    for (const PrimExpr& condition : arith::conjuncts(access.condition)) {
-      const auto* less = condition.as<LTNode>();
+    for (const PrimExpr& part : arith::conjuncts(condition)) {
+      const auto* less = part.as<LTNode>();
       if (!less || less->a->dtype != index->dtype || is_one(less->b) || varies(less->b)) continue;
       const PrimExpr row = quotient(analyzer.simplify(index - less->a), less->b);
       if (!row || is_zero(row) || !analyzer.can_prove(less->a >= make_const_int(index->dtype, 0))) continue;
@@ -235,11 +247,10 @@ bool is_private(const ThreadAccess& a, const ThreadAccess& b, const Threads& thr
   };
   if (is_injective(index, PrimExpr())) return true;
   // conditions that both have leave out what other threads would touch
-  const bool has_same_condition =
-      a.condition && b.condition && structural_equal(a.condition, substitute(b.condition, *names));
-  if (!has_same_condition) return false;
-  if (is_injective(index, a.condition)) return true;
-  const std::vector<PrimExpr> parts = separated(index[0], a, threads);
+  const PrimExpr condition = common_condition(a.condition, b.condition, *names);
+  if (!condition) return false;
+  if (is_injective(index, condition)) return true;
+  const std::vector<PrimExpr> parts = separated(index[0], condition, a.loops, threads);
   for (const auto& loop : a.loops) {
     const auto is_used = [&](const PrimExpr& part) { return uses(part, loop.first.get()); };
     if (!uses(a.index, loop.first.get()) && std::ranges::any_of(parts, is_used)) return false;
