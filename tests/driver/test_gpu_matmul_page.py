@@ -21,7 +21,10 @@ def test_its_steps_run(tmp_path):
     assert done.returncode == 0, done.stderr
     parts = re.split(r"^([a-z ]+):$", done.stdout, flags=re.MULTILINE)
     said = dict(zip(parts[1::2], parts[2::2], strict=True))
-    assert "coalescing: a warp reads A in 16 sectors of 32 bytes where 4 would do" in said["neighbours in different rows"]
+    assert (
+        "coalescing: a warp reads A in 16 sectors of 32 bytes where 4 would do"
+        in said["neighbours in different rows"]
+    )
     assert "coalescing" not in said["neighbours in one row"]
     assert "coalescing: a warp writes C" in said["blocks of registers"]
     assert "coalescing: a warp reads" not in said["tiles in shared memory"]
