@@ -58,7 +58,7 @@ docs: setup-test
 ptxas-table: setup-test
 	@tools/build.sh release --quiet tilewright_core tilewright_command
 	@command -v nvcc >/dev/null || test -x /usr/local/cuda/bin/nvcc || tools/setup.sh nvcc
-	@PATH=$(CURDIR)/.venv/nvcc/bin:$$PATH $(RUN) $(PYTHON) tools/ptxas_table.py
+	@$(RUN) $(PYTHON) tools/ptxas_table.py
 
 format: setup-test
 	@git ls-files '*.cc' '*.h' '*.c' | xargs -r clang-format-19 -i

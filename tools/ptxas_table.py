@@ -1,6 +1,6 @@
 """Writes what the default kernels for NVIDIA's GPUs take, by ptxas, into docs/gpu-schedules.md; no GPU is needed.
 
-python tools/ptxas_table.py            writes the table between its marks; needs nvcc (in PATH, CUDA_HOME or /usr/local/cuda)
+python tools/ptxas_table.py            writes the table between its marks; needs nvcc (in PATH, CUDA_HOME, /usr/local/cuda or of PyPI)
 python tools/ptxas_table.py --print    prints it
 """
 
@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -61,7 +62,8 @@ KERNELS = [
 
 def find_nvcc() -> str | None:
     found = shutil.which("nvcc")
-    for home in (os.environ.get("CUDA_HOME"), "/usr/local/cuda"):
+    of_pypi = Path(sysconfig.get_paths()["purelib"], "nvidia/cu13")
+    for home in (os.environ.get("CUDA_HOME"), "/usr/local/cuda", of_pypi):
         if not found and home and Path(home, "bin/nvcc").exists():
             found = str(Path(home, "bin/nvcc"))
     return found
