@@ -3,9 +3,8 @@
 import pytest
 
 import tilewright as tw
-from tilewright import _core
 
-workspace = _core.get_function("tilewright.device.workspace") if hasattr(_core, "get_function") else None
+workspace = tw.get_global_func("tilewright.device.workspace")
 
 
 def test_a_slot_is_kept_and_grows():
