@@ -8,11 +8,31 @@ from pathlib import Path
 import pytest
 
 
-@pytest.mark.parametrize("file", ["test_operators.py", "test_schedules.py", "test_models.py"])
-def test_programs_run_on_the_emulation(file):
+@pytest.mark.parametrize(
+    ("file", "marks"),
+    [
+        ("test_operators.py", "not slow"),
+        ("test_schedules.py", "not slow"),
+        ("test_models.py", "not slow"),
+        pytest.param("test_models.py", "slow", marks=pytest.mark.slow),
+    ],
+)
+def test_programs_run_on_the_emulation(file, marks):
     if os.environ.get("TILEWRIGHT_CUDA_EMULATION") == "1":
         pytest.skip("this is that process")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "cuda", file]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        "cuda",
+        "-m",
+        marks,
+        file,
+    ]
     done = subprocess.run(
         command,
         env={**os.environ, "TILEWRIGHT_CUDA_EMULATION": "1"},
