@@ -6,13 +6,14 @@
 #                 CASES=--asked  only what something is asked of; then a table of what was asked and reached, and why not
 #   make wheel    dist/tilewright-*.whl, tried in a clean environment
 #   make docs     the pages and lists of docs/ that are made from the program
+#   make ptxas-table   what the default kernels for NVIDIA's GPUs take, in docs/gpu-schedules.md
 #   make format   clang-format and ruff, in place
 #   make lint     linters, layer and size checks, error inventory
 #   make tidy     clang-tidy on what changed since it last passed
 PYTHON := .venv/bin/python
 RUN := PYTHONPATH=$(CURDIR)/build/python PATH=$(CURDIR)/build/bin:$$PATH
 
-.PHONY: build demo test bench bench-peers wheel docs format lint tidy clean setup setup-test setup-peers
+.PHONY: build demo test bench bench-peers wheel docs ptxas-table format lint tidy clean setup setup-test setup-peers
 build: setup
 	@tools/build.sh release
 
@@ -53,6 +54,11 @@ docs: setup-test
 	@$(RUN) $(PYTHON) tools/travel_page.py
 	@$(RUN) $(PYTHON) tools/tuning_picture.py
 	@$(RUN) $(PYTHON) tools/tutorial.py
+
+ptxas-table: setup-test
+	@tools/build.sh release --quiet tilewright_core tilewright_command
+	@command -v nvcc >/dev/null || test -x /usr/local/cuda/bin/nvcc || tools/setup.sh nvcc
+	@$(RUN) $(PYTHON) tools/ptxas_table.py
 
 format: setup-test
 	@git ls-files '*.cc' '*.h' '*.c' | xargs -r clang-format-19 -i

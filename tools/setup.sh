@@ -3,6 +3,7 @@
 # packages.
 #   tools/setup.sh build   for the build and the demo
 #   tools/setup.sh test    also for tests, linters and benchmarks
+#   tools/setup.sh nvcc    NVIDIA's compiler of CUDA C, in .venv
 #   tools/setup.sh peers   other compilers and libraries that benchmarks measure, in .venv-peers and .venv-tvm
 # Takes a fraction of a second if nothing is missing.
 set -euo pipefail
@@ -66,6 +67,7 @@ link_clone
 install_requirements .venv requirements.txt
 case $level in
 test) install_requirements .venv requirements-test.txt ;;
+nvcc) install_requirements .venv requirements-nvcc.txt ;;
 peers)
   make_environment .venv-peers
   install_requirements .venv-peers requirements-peers.txt

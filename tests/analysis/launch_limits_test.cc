@@ -34,11 +34,11 @@ std::string shared(int floats, std::string_view scope) {
   return fmt::format(R"(
     @T.prim_func
     def main(A: T.Buffer((2,), "float32")):
-        tx = T.launch_thread("threadIdx.x", 32)
-        S = T.allocate([{0}], "float32", "{1}")
-        R = T.allocate([16], "float32", "{1}")
-        S[0] = T.float32(0)
-        R[0] = T.float32(0)
+        for tx in T.thread_binding(32, thread="threadIdx.x"):
+            S = T.allocate([{0}], "float32", "{1}")
+            R = T.allocate([16], "float32", "{1}")
+            S[0] = T.float32(0)
+            R[0] = T.float32(0)
   )",
                      floats, scope);
 }
@@ -85,17 +85,17 @@ TEST(LaunchLimits, TooMuchSharedMemory) {
   EXPECT_EQ(
       verdict(shared(16000, "shared")),
       R"(error: a block has 64064 bytes of shared memory, but the target's shared_bytes_per_block is 49152: S has 64000, R has 64
-  f.py:3:10
-   3 |     tx = T.launch_thread("threadIdx.x", 32)
-     |          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  f.py:3:5
+   3 |     for tx in T.thread_binding(32, thread="threadIdx.x"):
+     |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 help: make the tiles smaller, or keep them in scope "shared.dyn": up to 166912 bytes)");
   EXPECT_EQ(verdict(shared(16000, "shared.dyn")), "fine");
   EXPECT_EQ(
       verdict(shared(50000, "shared.dyn")),
       R"(error: a block has 200064 bytes of shared memory, but the target's most_shared_bytes_per_block is 166912: S has 200000, R has 64
-  f.py:3:10
-   3 |     tx = T.launch_thread("threadIdx.x", 32)
-     |          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  f.py:3:5
+   3 |     for tx in T.thread_binding(32, thread="threadIdx.x"):
+     |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 help: make the tiles that are copied to shared memory smaller)");
 }
 

@@ -212,6 +212,39 @@ TEST(Device, ALoadOfTwoLanesInAStatementIsDoneOnce) {
 )"));
 }
 
+TEST(Device, MemoryOfCallersMayBeUnaligned) {
+  EXPECT_THAT(text_of(DeviceLanguage::kCuda, R"(
+    @T.prim_func
+    def f(A: T.Buffer((64,), "float32", align=4), B: T.Buffer((64,), "float32", align=4)):
+        for tx in T.thread_binding(16, thread="threadIdx.x"):
+            B[T.Ramp(tx * 4, 1, 4)] = A[T.Ramp(tx * 4, 1, 4)]
+  )"),
+              testing::HasSubstr(R"(
+// one access where the address allows it
+static __device__ __forceinline__ float4 tw_vector_load_float32x4(const float* place) {
+  if ((unsigned long long)place % sizeof(float4) == 0) return *(const float4*)place;
+  return make_float4(place[0], place[1], place[2], place[3]);
+}
+// one access where the address allows it
+static __device__ __forceinline__ void tw_vector_store_float32x4(float* place, float4 value) {
+  if ((unsigned long long)place % sizeof(float4) == 0) {
+    *(float4*)place = value;
+  } else {
+    place[0] = value.x;
+    place[1] = value.y;
+    place[2] = value.z;
+    place[3] = value.w;
+  }
+}
+
+// f: 1 block of 16 threads
+extern "C" __global__ void __launch_bounds__(16) f_kernel_0(const float* A, float* B) {
+  const int tx = threadIdx.x;
+  tw_vector_store_float32x4(&B[tx * 4], tw_vector_load_float32x4(&A[tx * 4]));
+}
+)"));
+}
+
 // An index whose parts have names is a multiple of 4 if they are.
 TEST(Device, NamesInIndicesAreSeenThrough) {
   EXPECT_THAT(text_of(DeviceLanguage::kCuda, R"(

@@ -38,6 +38,21 @@ TEST(NarrowIndices, BlocksAndThreads) {
   )");
 }
 
+TEST(NarrowIndices, Vectors) {
+  check_pass("narrow_indices", R"(
+    @T.prim_func
+    def main(Y: T.Buffer((T.int64(20),), "float32")):
+        for i in range(T.int64(5)):
+            Y[T.Ramp(i * T.int64(4), T.int64(1), 4)] = T.Broadcast(T.float32(1), 4)
+  )",
+             R"(
+    @T.prim_func
+    def main(Y: T.Buffer((T.int64(20),), "float32")):
+        for i in range(5):
+            Y[T.Ramp(i * 4, 1, 4)] = T.Broadcast(T.float32(1), 4)
+  )");
+}
+
 TEST(NarrowIndices, AnIndexThatMayNotFitStaysWide) {
   check_pass("narrow_indices", R"(
     @T.prim_func

@@ -49,10 +49,6 @@ struct Launch {
   }
 };
 
-const IterVarNode* launched(const AttrStmtNode* attr) {
-  return attr->attr_key == "thread_extent" ? attr->node.as<IterVarNode>() : nullptr;
-}
-
 Launch launch_of(const Stmt& kernel) {
   Launch launch;
   walk(
@@ -60,10 +56,6 @@ Launch launch_of(const Stmt& kernel) {
       [&](const ForNode* loop) {
         if (loop->for_kind == ForKind::kThreadBinding)
           launch.meet(loop->thread_tag, loop->loop_var->name_hint, ObjectRef(loop), loop->extent);
-      },
-      [&](const AttrStmtNode* attr) {
-        if (const auto* axis = launched(attr))
-          launch.meet(axis->thread_tag, axis->var->name_hint, ObjectRef(attr), attr->value);
       },
       [&](const AllocBufferNode* alloc) { launch.meet(alloc->buffer); });
   return launch;
@@ -151,22 +143,13 @@ void check(const Stmt& kernel, const GpuFeatures& gpu) {
 }  // namespace
 
 void verify_launch_limits(const PrimFunc& func, const GpuFeatures& gpu) {
-  const auto is_axis = [](const std::string& tag) {
-    return tag.starts_with("blockIdx.") || tag.starts_with("threadIdx.");
-  };
-  walk(
-      func->body,
-      [&](const ForNode* loop) {
-        if (loop->for_kind != ForKind::kThreadBinding || !is_axis(loop->thread_tag)) return true;
-        check(Stmt(loop), gpu);
-        return false;
-      },
-      [&](const AttrStmtNode* attr) {
-        const auto* axis = launched(attr);
-        if (!axis || !is_axis(axis->thread_tag)) return true;
-        check(Stmt(attr), gpu);
-        return false;
-      });
+  walk(func->body, [&](const ForNode* loop) {
+    const bool is_kernel =
+        loop->for_kind == ForKind::kThreadBinding &&
+        (loop->thread_tag.starts_with("blockIdx.") || loop->thread_tag.starts_with("threadIdx."));
+    if (is_kernel) check(Stmt(loop), gpu);
+    return !is_kernel;
+  });
 }
 
 }  // namespace tilewright::analysis

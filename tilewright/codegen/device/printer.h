@@ -78,10 +78,12 @@ class DevicePrinter : public SourcePrinter {
   /// Lane n of the vector variable `name`: "a.x".
   virtual std::string lane_text(const std::string& name, DataType dtype, int lane) const = 0;
   virtual std::string make_vector(DataType dtype, const std::vector<std::string>& lanes) const = 0;
-  virtual std::string load_vector(const VarNode* data, const std::string& place, DataType dtype) const = 0;
+  /// `is_aligned`: the address is known to be a multiple of the size of the vector.
+  virtual std::string load_vector(const VarNode* data, const std::string& place, DataType dtype,
+                                  bool is_aligned) = 0;
   virtual std::string store_vector(const VarNode* data, const std::string& place, DataType dtype,
-                                   const std::string& value) const = 0;
-  /// True if a vector in memory has to be aligned to its size.
+                                   const std::string& value, bool is_aligned) = 0;
+  /// True if an index of a vector in memory has to be a multiple of its lanes.
   virtual bool needs_alignment() const { return true; }
 
   // ---- the same in all of them

@@ -53,8 +53,7 @@ bool DevicePrinter::is_vector_access(const Buffer& buffer, const PrimExpr& index
   if (!ramp || vector_name(dtype).empty() || scope_of(buffer->data.get()) == "local") return false;
   if (!needs_alignment()) return true;
   const arith::ModularSet multiples = residues(ramp->base);
-  const bool is_multiple = multiples.coeff % ramp->lanes == 0 && multiples.base % ramp->lanes == 0;
-  return is_multiple && buffer->data_alignment % dtype.num_bytes() == 0;
+  return multiples.coeff % ramp->lanes == 0 && multiples.base % ramp->lanes == 0;
 }
 
 // Lane n of a variable, as a variable with that text.
@@ -168,7 +167,8 @@ Code DevicePrinter::vector_code(const PrimExpr& value) {
   if (const auto* load = value.as<BufferLoadNode>(); load && !load->predicate) {
     if (is_vector_access(load->buffer, load->indices[0])) {
       const std::string place = element(load->buffer, {contiguous(load->indices[0])->base});
-      return {load_vector(load->buffer->data.get(), place, value->dtype)};
+      const bool is_aligned = load->buffer->data_alignment % value->dtype.num_bytes() == 0;
+      return {load_vector(load->buffer->data.get(), place, value->dtype, is_aligned)};
     }
   }
   if (const auto* call = value.as<CallNode>(); is_if_then_else(call) && call->args[0]->dtype.is_scalar()) {
@@ -191,7 +191,8 @@ void DevicePrinter::store_lanes(const BufferStoreNode* node) {
   if (is_vector_access(buffer, index)) {
     const std::string value = text(node->value);
     const std::string place = element(buffer, {contiguous(index)->base});
-    return line(store_vector(buffer->data.get(), place, node->value->dtype, value));
+    const bool is_aligned = buffer->data_alignment % node->value->dtype.num_bytes() == 0;
+    return line(store_vector(buffer->data.get(), place, node->value->dtype, value, is_aligned));
   }
   // all lanes are read before the first is written
   bool reads_buffer = false;

@@ -3,6 +3,7 @@
 #include "tilewright/arith/int_set.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
+#include "tilewright/ir/walk.h"
 #include "tilewright/lower/common/surroundings.h"
 #include "tilewright/lower/common/thread_axes.h"
 #include "tilewright/tir/builder.h"

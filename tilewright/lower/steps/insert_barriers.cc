@@ -5,6 +5,8 @@
 // Statements are followed in order, with the accesses since the last barrier; a loop's body is followed again with what
 // its iterations leave to the next one.  Where a loop as such needs none, but what came before it does, the barrier
 // stands before the loop.  A statement that not all threads execute cannot have one inside.
+#include <map>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "tilewright/ir/rewrite.h"
@@ -22,6 +24,7 @@ namespace tilewright::lower {
 namespace {
 
 using Accesses = std::vector<ThreadAccess>;
+using Pending = std::vector<const ThreadAccess*>;  // since the last barrier
 
 bool is_barrier(const Stmt& stmt) {
   const auto* evaluate = stmt.as<EvaluateNode>();
@@ -60,7 +63,7 @@ class Finder {
     } else if (const auto* attr = stmt.as<AttrStmtNode>()) {
       follow(attr->body);
     } else if (const auto* let = stmt.as<LetStmtNode>()) {
-      take(stmt, thread_accesses(let->value, loops_, condition_));
+      take(stmt, let->value);
       if (differs(let->value)) differing_.insert(let->var.get());
       follow(let->body);
     } else if (const auto* loop = stmt.as<ForNode>();
@@ -70,12 +73,12 @@ class Finder {
       follow_branch(branch);
     } else {
       require_no_barrier_inside(stmt);
-      take(stmt, thread_accesses(stmt, loops_, condition_));
+      take(stmt, stmt);
     }
   }
 
   void follow_loop(const ForNode* loop) {
-    const Accesses outside = std::move(pending_);
+    const Pending outside = std::move(pending_);
     pending_.clear();
     loops_.emplace_back(loop->loop_var, make_range(loop->min, loop->extent));
     // until iterations leave nothing new: each time a barrier is found, at most as often as there are statements
@@ -85,7 +88,7 @@ class Finder {
       follow(loop->body);
       follow(loop->body);
     }
-    const Accesses left = std::move(pending_);
+    const Pending left = std::move(pending_);
     // an iteration after what came before the loop
     pending_ = outside;
     const std::unordered_set<const Object*> inside = before_;
@@ -100,11 +103,11 @@ class Finder {
   }
 
   void follow_branch(const IfThenElseNode* branch) {
-    take(Stmt(branch), thread_accesses(branch->condition, loops_, condition_));
-    const Accesses outside = pending_;
+    take(Stmt(branch), branch->condition);
+    const Pending outside = pending_;
     const PrimExpr around = condition_;
     follow_under(branch->condition, branch->then_case);
-    Accesses after = std::move(pending_);
+    Pending after = std::move(pending_);
     pending_ = outside;
     if (branch->else_case) follow_under(logical_not(branch->condition), branch->else_case);
     condition_ = around;
@@ -117,25 +120,38 @@ class Finder {
     condition_ = around;
   }
 
-  // `accesses` happen in `stmt`, or at its beginning.
-  void take(const Stmt& stmt, const Accesses& accesses) {
+  // `part`, an expression or all of `stmt`, happens in `stmt` or at its beginning.
+  template <class Part>
+  void take(const Stmt& stmt, const Part& part) {
+    const Accesses& accesses = accesses_of(part);
     for (const ThreadAccess& now : accesses) {
-      if (!written_.count(now.buffer->data.get())) continue;
-      const bool meets = std::any_of(pending_.begin(), pending_.end(), [&](const ThreadAccess& earlier) {
-        return may_meet(earlier, now, threads_);
-      });
+      const bool meets = std::any_of(pending_.begin(), pending_.end(),
+                                     [&](const ThreadAccess* earlier) { return meet(earlier, &now); });
       if (!meets) continue;
       before_.insert(stmt.get());
       pending_.clear();
       break;
     }
     for (const ThreadAccess& now : accesses) {
-      const auto is_same = [&](const ThreadAccess& other) {
-        return other.index == now.index && other.is_write == now.is_write && other.buffer == now.buffer;
-      };
-      if (written_.count(now.buffer->data.get()) && std::none_of(pending_.begin(), pending_.end(), is_same))
-        pending_.push_back(now);
+      if (std::find(pending_.begin(), pending_.end(), &now) == pending_.end()) pending_.push_back(&now);
     }
+  }
+
+  // The accesses of a part to memory that the kernel writes; found once, since loops are followed several times.
+  template <class Part>
+  const Accesses& accesses_of(const Part& part) {
+    const auto [known, is_new] = accesses_.try_emplace(part.get());
+    if (!is_new) return known->second;
+    known->second = thread_accesses(part, loops_, condition_);
+    std::erase_if(known->second,
+                  [&](const ThreadAccess& access) { return !written_.count(access.buffer->data.get()); });
+    return known->second;
+  }
+
+  bool meet(const ThreadAccess* earlier, const ThreadAccess* now) {
+    const auto [known, is_new] = meetings_.try_emplace({earlier, now});
+    if (is_new) known->second = may_meet(*earlier, *now, threads_);
+    return known->second;
   }
 
   // True if the statement writes memory of the block, or waits.
@@ -193,7 +209,9 @@ class Finder {
   std::unordered_set<const Object*> differing_;  // variables whose value differs between threads
   const std::unordered_set<const Object*> written_;
   std::unordered_set<const Object*> before_;  // statements with a barrier before them
-  Accesses pending_;                          // since the last barrier
+  Pending pending_;
+  std::unordered_map<const Object*, Accesses> accesses_;  // of statements and expressions
+  std::map<std::pair<const ThreadAccess*, const ThreadAccess*>, bool> meetings_;
   arith::IterRanges loops_;
   PrimExpr condition_;
 };

@@ -24,6 +24,17 @@ void require_known_size(const AllocBufferNode* node) {
   }
 }
 
+// True if the first statements allocate `count` shared buffers.
+bool are_at_the_top(const Stmt& body, size_t count) {
+  const Stmt* stmt = &body;
+  for (size_t n = 0; n < count; ++n) {
+    const auto* alloc = stmt->as<AllocBufferNode>();
+    if (!alloc || !is_shared(alloc->buffer)) return false;
+    stmt = &alloc->body;
+  }
+  return true;
+}
+
 // `body` is in all loops of the kernel over blocks and threads.
 Stmt lifted(const Stmt& body) {
   std::vector<const AllocBufferNode*> found;
@@ -33,6 +44,7 @@ Stmt lifted(const Stmt& body) {
     found.push_back(node);
     return self(node->body);
   });
+  if (are_at_the_top(body, found.size())) return body;
   for (size_t n = found.size(); n-- > 0;)
     rest = AllocBufferNode::make(found[n]->buffer, found[n]->annotations, rest, found[n]->span);
   return rest;

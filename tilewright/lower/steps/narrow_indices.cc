@@ -60,11 +60,21 @@ class Narrower {
     std::vector<PrimExpr> result;
     bool is_any_narrowed = false;
     for (const PrimExpr& index : wide) {
-      const PrimExpr narrowed = index->dtype == kInt64 ? narrow(self, index) : nullptr;
+      const auto* ramp = index.as<RampNode>();
+      const PrimExpr narrowed = index->dtype == kInt64 ? narrow(self, index)
+                                : ramp                 ? narrow_ramp(self, ramp)
+                                                       : nullptr;
       is_any_narrowed |= static_cast<bool>(narrowed);
       result.push_back(narrowed ? narrowed : self(index));
     }
     return is_any_narrowed ? std::optional(result) : std::nullopt;
+  }
+
+  template <class Self>
+  PrimExpr narrow_ramp(Self& self, const RampNode* ramp) {
+    if (ramp->base->dtype != kInt64 || !fits(ramp->base + ramp->stride * (ramp->lanes - 1))) return nullptr;
+    const PrimExpr base = narrow(self, ramp->base), stride = base ? narrow(self, ramp->stride) : nullptr;
+    return stride ? PrimExpr(RampNode::make(base, stride, ramp->lanes)) : nullptr;
   }
 
   bool fits(const PrimExpr& expr) {
