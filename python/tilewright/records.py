@@ -211,8 +211,9 @@ def trace_of(record: Record) -> Trace | None:
 
 
 def speed_order(record: Record) -> tuple:
-    """What sorts records, the fastest first: as RecordFile.records does."""
-    return (record.relative is None, record.relative or 0.0, record.median)
+    """What sorts records, the fastest first, and then those that were not measured: as RecordFile.records does."""
+    estimate = float("inf") if record.estimate is None else record.estimate
+    return (not record.seconds, record.relative is None, record.relative or 0.0, record.median, estimate)
 
 
 class UnionDatabase(Database):

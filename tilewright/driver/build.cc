@@ -120,10 +120,15 @@ bool compile_kernel(Kernel& kernel, const Generator& generator, const BuildOptio
 
 }  // namespace
 
+std::string machine_key(const ir::Target& target, const Generator& generator) {
+  return generator.gpu ? records::machine_key(target->kind_name, *generator.gpu)
+                       : records::machine_key(target->kind_name, generator.features);
+}
+
 runtime::Module build(const ir::IRModule& module, const ir::Target& target, const BuildOptions& options) {
   const Generator generator = make_generator(target);
   const std::string machine =
-      options.records ? records::machine_key(target->kind_name, generator.features) : "";
+      options.records ? machine_key(target, generator) : "";
   std::vector<Kernel> kernels = kernels_of(module, options.schedules, options.check_bounds, machine);
   if (options.records) {
     for (Kernel& kernel : kernels) {

@@ -47,6 +47,9 @@ struct BuildOptions {
   PassObserver on_step = {};    // called after each lowering step (lower/pipeline.h), in the same way
 };
 
+/// Key::machine of records for `target`, which `generator` was made for.
+std::string machine_key(const ir::Target& target, const Generator& generator);
+
 /// The PrimFuncs of `module` compiled for `target`, each under its global_symbol or else its name in the
 /// module. Functions are compiled on several threads; code that the same compiler made before is taken from
 /// disk (driver/disk_cache.h).  Functions of other kinds are left out.  Code for another machine can be

@@ -10,6 +10,7 @@
 #include "tilewright/python/locks.h"
 #include "tilewright/tune/models/analytic_model.h"
 #include "tilewright/tune/models/boosted_model.h"
+#include "tilewright/tune/models/gpu_model.h"
 
 namespace nb = nanobind;
 
@@ -50,6 +51,19 @@ void bind_cost_model(nb::module_& m) {
         const Unlocked unlocked;
         return self.seconds(module);
       });
+  nb::class_<tune::GpuModel, CostModel>(m, "GpuModel")
+      .def("__init__", [](tune::GpuModel* self,
+                          const ir::Target& target) { new (self) tune::GpuModel(target::gpu_features_of(target).features); })
+      .def("cycles",
+           [](const tune::GpuModel& self, const ir::IRModule& module) {
+             const Unlocked unlocked;
+             return self.cycles(module);
+           })
+      .def("why_beyond", [](const tune::GpuModel& self, const ir::IRModule& module) {
+        const std::optional<schedule::Reason> why = self.why_beyond(module);
+        return why ? why->text : std::string();
+      });
+  m.def("is_gpu", &target::is_gpu);
   nb::class_<tune::BoostedModel, CostModel>(m, "BoostedModel")
       .def("__init__",
            [](tune::BoostedModel* self, const ir::Target& target, const std::string& library, uint64_t seed) {

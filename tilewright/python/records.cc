@@ -65,6 +65,7 @@ void bind_record(nb::module_& m) {
       .def_rw("changes_sums", &Record::changes_sums)
       .def_rw("is_cold", &Record::is_cold)
       .def_rw("score", &Record::score, nb::arg("score").none())
+      .def_rw("estimate", &Record::estimate, nb::arg("estimate").none())
       .def_rw("processor", &Record::processor)
       .def_rw("version", &Record::version)
       .def_rw("time", &Record::time)
@@ -135,7 +136,7 @@ void bind_records(nb::module_& m) {
     }
     nb::list found;
     for (const driver::Kernel& kernel :
-         driver::kernels_of(module, true, false, records::machine_key(target->kind_name, generator.features)))
+         driver::kernels_of(module, true, false, driver::machine_key(target, generator)))
       found.append(
           nb::make_tuple(kernel.name, kernel.func, kernel.key, std::max<int64_t>(1, num_calls[kernel.name])));
     return found;

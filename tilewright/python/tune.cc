@@ -12,7 +12,8 @@
 #include "tilewright/schedule/default/choices.h"
 #include "tilewright/tune/limits.h"
 #include "tilewright/tune/plan_design.h"
-#include "tilewright/tune/rule.h"
+#include "tilewright/tune/gpu_rule.h"
+#include "tilewright/tune/models/gpu_model.h"
 #include "tilewright/tune/search.h"
 
 namespace nb = nanobind;
@@ -45,6 +46,11 @@ tune::Postproc postproc_of(nb::object function) {
   if (nb::isinstance<tune::CodeLimits>(function)) {
     return [limits = nb::cast<tune::CodeLimits>(function)](schedule::Schedule& sch) {
       return !tune::why_beyond(sch, limits);
+    };
+  }
+  if (nb::isinstance<tune::GpuModel>(function)) {
+    return [model = nb::cast<tune::GpuModel>(function)](schedule::Schedule& sch) {
+      return !model.why_beyond(sch.module());
     };
   }
   return [function = std::move(function)](schedule::Schedule& sch) {
@@ -112,8 +118,11 @@ void make_search(tune::Search* self, const schedule::Schedule& program, const nb
 
 // A rule that is the name of one of ours, or (name, function) of one that is written in Python: function(sch, block)
 // gives a list of schedules, or the reason why there is none.
-tune::Rule rule_of(const nb::handle& given) {
-  if (nb::isinstance<nb::str>(given)) return tune::rule_named(nb::cast<std::string>(given));
+tune::Rule rule_of(const nb::handle& given, const std::optional<target::GpuFeatures>& gpu) {
+  if (nb::isinstance<nb::str>(given)) {
+    const auto name = nb::cast<std::string>(given);
+    return gpu ? tune::gpu_rule_named(name, *gpu) : tune::rule_named(name);
+  }
   const nb::object name = given[0], function = given[1];
   const auto apply = [function](const schedule::Schedule& sch, schedule::BlockRef block, const auto&) {
     using Made = schedule::OrReason<std::vector<schedule::Schedule>>;
@@ -129,15 +138,16 @@ tune::Rule rule_of(const nb::handle& given) {
 nb::tuple generic_designs(const schedule::Schedule& program, const std::string& func_name,
                           const ir::Target& target, const nb::object& rules, const nb::dict& by_block,
                           bool allows_other_sums) {
+  const driver::Generator generator = driver::make_generator(target);
   std::vector<tune::Rule> all;
   if (rules.is_none())
-    all = tune::default_rules(allows_other_sums);
+    all = generator.gpu ? tune::rules_for_gpu(*generator.gpu) : tune::default_rules(allows_other_sums);
   else
-    for (const nb::handle each : rules) all.push_back(rule_of(each));
+    for (const nb::handle each : rules) all.push_back(rule_of(each, generator.gpu));
   std::map<std::string, tune::Rule> own;
-  for (const auto& [block, rule] : by_block) own[nb::cast<std::string>(block)] = rule_of(rule);
+  for (const auto& [block, rule] : by_block) own[nb::cast<std::string>(block)] = rule_of(rule, generator.gpu);
   const tune::Designs designs =
-      tune::generic_designs(program, func_name, driver::make_generator(target).features, all, own);
+      tune::generic_designs(program, func_name, generator.features, all, own);
   nb::list attempts;
   for (const tune::RuleAttempt& each : designs.attempts)
     attempts.append(nb::make_tuple(each.block, each.rule, each.reason));
@@ -178,7 +188,8 @@ void bind_tune(nb::module_& m) {
       .def_prop_ro("trace", [](const tune::PlanDesign& self) { return self.samples; });
   m.def("plan_design",
         [](const schedule::Schedule& program, const std::string& func_name, const ir::Target& target) {
-          return tune::plan_design(program, func_name, driver::make_generator(target).features);
+          const driver::Generator generator = driver::make_generator(target);
+          return generator.gpu ? std::nullopt : tune::plan_design(program, func_name, generator.features);
         });
   // [(name, doc)] of the decisions of the rules that plans take
   m.def("plan_choices", [] {
@@ -215,6 +226,12 @@ void bind_tune(nb::module_& m) {
   m.def("generic_designs", &generic_designs, nb::arg("program"), nb::arg("func_name"), nb::arg("target"),
         nb::arg("rules").none() = nb::none(), nb::arg("by_block") = nb::dict(),
         nb::arg("allows_other_sums") = false);
+  // [(name, doc)] of the rules for GPUs
+  m.def("gpu_schedule_rules", [] {
+    std::vector<std::pair<std::string_view, std::string_view>> found;
+    for (const tune::GpuRuleInfo* info : tune::all_gpu_rules()) found.emplace_back(info->name, info->doc);
+    return found;
+  });
   // [(name, doc)] of the rules of the registry, in the order in which they run
   m.def("schedule_rules", [] {
     std::vector<std::pair<std::string_view, std::string_view>> found;

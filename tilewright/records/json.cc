@@ -40,6 +40,7 @@ std::string to_json(const Record& record) {
                {"changes_sums", record.changes_sums},
                {"is_cold", record.is_cold},
                {"score", record.score ? Json(*record.score) : Json()},
+               {"estimate", record.estimate ? Json(*record.estimate) : Json()},
                {"processor", record.processor},
                {"compiler", record.version},
                {"time", record.time}};
@@ -61,6 +62,9 @@ Record from_json(std::string_view text) {
     json.at("changes_sums").get_to(record.changes_sums);
     json.at("is_cold").get_to(record.is_cold);
     if (!json.at("score").is_null()) record.score = json.at("score").get<double>();
+    // records of older compilers lack it
+    if (json.contains("estimate") && !json["estimate"].is_null())
+      record.estimate = json["estimate"].get<double>();
     json.at("processor").get_to(record.processor);
     json.at("compiler").get_to(record.version);
     json.at("time").get_to(record.time);

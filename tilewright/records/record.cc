@@ -9,14 +9,26 @@
 
 namespace tilewright::records {
 
-std::string machine_key(std::string_view kind, const target::Features& features) {
+namespace {
+
+std::string key_of_rows(std::string_view kind, const std::vector<target::FeatureRow>& rows) {
   Hasher hasher;
   hasher.add(kind).add(uint64_t{TILEWRIGHT_KERNEL_ABI_VERSION});
-  for (const target::FeatureRow& row : features.rows()) {
+  for (const target::FeatureRow& row : rows) {
     hasher.add(row.name);
     std::visit([&](auto value) { hasher.add(fmt::format("{}", value)); }, row.value);
   }
   return hasher.finish().hex();
+}
+
+}  // namespace
+
+std::string machine_key(std::string_view kind, const target::Features& features) {
+  return key_of_rows(kind, features.rows());
+}
+
+std::string machine_key(std::string_view kind, const target::GpuFeatures& features) {
+  return key_of_rows(kind, features.rows());
 }
 
 Key key_of(const tir::PrimFunc& func, std::string machine) {

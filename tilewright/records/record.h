@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tilewright/target/features.h"
+#include "tilewright/target/gpu_features.h"
 #include "tilewright/tir/tir.h"
 
 namespace tilewright::records {
@@ -18,6 +18,8 @@ struct Key {
 
 /// Key::machine of targets of `kind`, e.g. "llvm", with `features`.
 std::string machine_key(std::string_view kind, const target::Features& features);
+/// The same for GPUs.
+std::string machine_key(std::string_view kind, const target::GpuFeatures& features);
 /// The key of `func` on such a machine.
 Key key_of(const tir::PrimFunc& func, std::string machine);
 
@@ -37,6 +39,9 @@ struct Record {
   bool is_cold = false;        // caches were emptied before each measurement
   std::optional<double> score =
       {};                 // of the cost model before it was measured: higher is faster; nullopt: unknown
+  /// Cycles by a model, of a record that was not measured: no time, and no record that was measured loses to it;
+  /// nullopt: it was measured, or failed.
+  std::optional<double> estimate = {};
   std::string processor;  // of the machine that measured it, for people
   std::string version;    // of the compiler
   double time = 0;        // when it was added, in seconds since 1970

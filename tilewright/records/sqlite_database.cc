@@ -11,16 +11,19 @@
 namespace tilewright::records {
 namespace {
 
-constexpr int64_t kVersion = 2;  // 1: without scores and relative times
+constexpr int64_t kVersion = 3;  // 1: without scores and relative times; 2: without estimates
 constexpr int kBusyMilliseconds = 60'000;
-// the fastest first; those that were not measured beside the default schedule come after it
-constexpr std::string_view kOrder = "relative IS NULL, relative, median IS NULL, median, id";
-// what a kernel may be scheduled by: the default schedule, and what surely beats it
-constexpr std::string_view kUsable = "trace = '' OR beats_default";
+// the fastest first; those that were not measured beside the default schedule come after it, then those that were not
+// measured at all, by estimates
+constexpr std::string_view kOrder =
+    "relative IS NULL, relative, median IS NULL, median, estimate IS NULL, estimate, id";
+// what a kernel may be scheduled by: the default schedule, what surely beats it, and what was not measured
+constexpr std::string_view kUsable = "trace = '' OR beats_default OR (median IS NULL AND estimate IS NOT NULL)";
+constexpr std::string_view kWorked = "(median IS NOT NULL OR estimate IS NOT NULL)";
 constexpr std::string_view kColumns =
     "id, program, machine, target, space, trace, seconds, baseline, failure, beats_default, changes_sums, "
     "is_cold, "
-    "processor, version, time, score";
+    "processor, version, time, score, estimate";
 
 std::string seconds_text(const std::vector<double>& seconds) { return nlohmann::json(seconds).dump(); }
 
@@ -41,12 +44,13 @@ Record record_of(const Statement& row) {
   record.version = row.text(13);
   record.time = row.real(14);
   if (!row.is_null(15)) record.score = row.real(15);
+  if (!row.is_null(16)) record.estimate = row.real(16);
   return record;
 }
 
 // The condition of a query, whose places begin with 1.
 std::string condition(const Query& query) {
-  std::string text = query.with_failures ? "1" : "median IS NOT NULL";
+  std::string text = query.with_failures ? "1" : std::string(kWorked);
   if (query.key) text += " AND program = ?1 AND machine = ?2";
   if (!query.space.empty()) text += " AND space = ?3";
   if (query.only_usable) text += fmt::format(" AND ({})", kUsable);
@@ -121,7 +125,8 @@ int64_t SqliteDatabase::stored_version() const {
 void SqliteDatabase::make_tables() {
   run("BEGIN IMMEDIATE");
   const int64_t version = stored_version();
-  if (version == 1) bring_up_to_date();
+  if (version == 1) add_relative_times();
+  if (version == 1 || version == 2) run("ALTER TABLE record ADD COLUMN estimate REAL; PRAGMA user_version = 3");
   if (version == 0) {
     if (integer_of("SELECT count(*) FROM sqlite_master") > 0)
       throw UserError("{} is a database, but not one of tuning records", path_)
@@ -133,23 +138,24 @@ CREATE TABLE record(
   trace TEXT NOT NULL, seconds TEXT NOT NULL, median REAL, baseline TEXT NOT NULL,
   failure TEXT NOT NULL, beats_default INTEGER NOT NULL, changes_sums INTEGER NOT NULL,
   is_cold INTEGER NOT NULL, processor TEXT NOT NULL, version TEXT NOT NULL, time REAL NOT NULL, score REAL,
-  relative REAL);
+  relative REAL, estimate REAL);
 CREATE INDEX by_key ON record(program, machine, relative);
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 )");
   }
   run("COMMIT");
 }
 
 // Adds what version 1 lacks: columns of the cost model's scores and of relative times, and these times.
-void SqliteDatabase::bring_up_to_date() {
+void SqliteDatabase::add_relative_times() {
   run("ALTER TABLE record ADD COLUMN score REAL; ALTER TABLE record ADD COLUMN relative REAL; "
       "DROP INDEX IF EXISTS by_key; CREATE INDEX by_key ON record(program, machine, relative); "
       "PRAGMA user_version = 2");
   std::vector<Record> found;
   {
     Statement rows(handle_.get(), path_,
-                   fmt::format("SELECT {} FROM record WHERE median IS NOT NULL", kColumns));
+                   fmt::format("SELECT {}, NULL FROM record WHERE median IS NOT NULL",
+                               kColumns.substr(0, kColumns.rfind(","))));
     while (rows.step()) found.push_back(record_of(rows));
   }
   for (const Record& record : found) {
@@ -181,8 +187,8 @@ int64_t SqliteDatabase::add(const Record& record) {
   Statement statement(
       handle_.get(), path_,
       "INSERT INTO record(program, machine, target, space, trace, seconds, median, baseline, failure, "
-      "beats_default, changes_sums, is_cold, processor, version, time, score, relative) "
-      "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)");
+      "beats_default, changes_sums, is_cold, processor, version, time, score, relative, estimate) "
+      "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)");
   statement.bind(1, record.key.program)
       .bind(2, record.key.machine)
       .bind(3, record.target)
@@ -198,6 +204,7 @@ int64_t SqliteDatabase::add(const Record& record) {
       .bind(14, record.version)
       .bind(15, record.time != 0 ? record.time : static_cast<double>(std::time(nullptr)));
   if (record.score) statement.bind(16, *record.score);
+  if (record.estimate) statement.bind(18, *record.estimate);
   if (!record.seconds.empty()) {
     statement.bind(7, record.median());
     if (const std::optional<double> relative = record.relative()) statement.bind(17, *relative);
@@ -256,11 +263,11 @@ int64_t SqliteDatabase::prune(int64_t count) {
   std::lock_guard lock(mutex_);
   Statement(handle_.get(), path_,
             fmt::format(
-                "DELETE FROM record WHERE id NOT IN (SELECT id FROM (SELECT id, trace, median, "
+                "DELETE FROM record WHERE id NOT IN (SELECT id FROM (SELECT id, trace, median, estimate, "
                 "row_number() OVER (PARTITION BY program, machine, space ORDER BY NOT ({0}), {1}) AS place, "
                 "row_number() OVER (PARTITION BY program, machine, space, trace = '' ORDER BY {1}) AS other "
-                "FROM record) WHERE (place <= ?1 OR (trace = '' AND other = 1)) AND median IS NOT NULL)",
-                kUsable, kOrder))
+                "FROM record) WHERE (place <= ?1 OR (trace = '' AND other = 1)) AND {2})",
+                kUsable, kOrder, kWorked))
       .bind(1, count)
       .step();
   return sqlite3_changes64(handle_.get());

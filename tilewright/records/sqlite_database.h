@@ -63,7 +63,7 @@ class SqliteDatabase final : public Database {
   void run(const char* sql, bool may_be_busy = false);
   int64_t stored_version() const;
   void make_tables();
-  void bring_up_to_date();
+  void add_relative_times();
 
   std::string path_;
   mutable std::mutex mutex_;

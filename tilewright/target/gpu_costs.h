@@ -22,6 +22,10 @@ struct GpuCosts {
   int64_t other_registers = 40;
   // Sectors of memory that a row of a tile of an operand takes, so that it is read whole.
   int64_t sectors_of_row = 2;
+  // A barrier, as instructions of each warp: they wait for the last one.
+  double barrier_instructions = 20;
+  // A division, or a call of exp and the like, as instructions.
+  double slow_instructions = 8;
 };
 inline constexpr GpuCosts kGpuCosts{};
 

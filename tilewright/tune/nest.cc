@@ -91,6 +91,7 @@ class NestMaker {
     const size_t place = nest_.loops.size();
     visit_loop(node->loop_var.get(), extent, node->for_kind, node->body);
     nest_.loops[place].stays = node->annotations.get_bool(kKeepLoop, false);
+    nest_.loops[place].axis = node->thread_tag;
   }
 
   void visit_loop(const VarNode* var, double extent, ForKind kind, const Stmt& body) {
@@ -172,6 +173,7 @@ class NestMaker {
       made.element_bytes = static_cast<double>(buffer->dtype.num_bytes());
       made.is_local = std::find(locals_.begin(), locals_.end(), buffer) != locals_.end();
       made.home = loop_;
+      made.scope = buffer->scope();
       for (const PrimExpr& extent : buffer->shape) made.extents.push_back(extent_of(extent));
     }
     int32_t& home = nest_.buffers[place].home;

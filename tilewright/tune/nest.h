@@ -2,6 +2,7 @@
 // Works on TIR with blocks, before lowering.  Everything is an upper bound: conditions are taken to hold, both
 // branches run, an open extent counts as a likely one, and an index that is no sum of loops spans its dimension.
 #pragma once
+#include <string>
 #include <vector>
 
 #include "tilewright/ir/module.h"
@@ -35,6 +36,7 @@ struct NestLoop {
   tir::ForKind kind = tir::ForKind::kSerial;
   double extent = 1;
   bool stays = false;  // code generators do not write it out
+  std::string axis = {};  // of threads of a GPU: "blockIdx.x", ...
 };
 
 struct NestBuffer {
@@ -42,6 +44,7 @@ struct NestBuffer {
   std::vector<double> extents, strides;  // in elements; of a local one of what is kept
   bool is_local = false;                 // it lives during an iteration of `home`
   int32_t home = -1;                     // the innermost loop around all of its accesses; -1: none
+  std::string scope = {};                // of memory, as buffers name it
 };
 
 /// Loads and stores of one buffer at indices that differ by constants at most.

@@ -35,4 +35,8 @@ ExprRef sample_lanes(Schedule& sch, int64_t most, bool has_choice) {
   return draw(sch, {most, most / 2}, {3.0, 1.0});
 }
 
+ExprRef sample_of(Schedule& sch, const std::vector<int64_t>& values) {
+  return draw(sch, values, std::vector<double>(values.size(), 1.0));
+}
+
 }  // namespace tilewright::tune

@@ -1,5 +1,7 @@
 // Samples that several rules draw.
 #pragma once
+#include <vector>
+
 #include "tilewright/schedule/schedule.h"
 
 namespace tilewright::tune {
@@ -13,5 +15,8 @@ schedule::ExprRef sample_count(schedule::Schedule& sch, int64_t most, int64_t ex
 
 /// Sampled lanes of a vector: `most`, or with `has_choice` also half of them.
 schedule::ExprRef sample_lanes(schedule::Schedule& sch, int64_t most, bool has_choice);
+
+/// One of `values`, each as likely as the others.
+schedule::ExprRef sample_of(schedule::Schedule& sch, const std::vector<int64_t>& values);
 
 }  // namespace tilewright::tune

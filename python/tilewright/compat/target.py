@@ -34,6 +34,11 @@ class Target(metaclass=_TargetClass):
         raise UserError("there is no current target\nhelp: write it inside `with Target(...):`")
 
     @staticmethod
+    def from_device(device):
+        """The target of a device of this machine, or of its name."""
+        return tw.Target.from_device(device)
+
+    @staticmethod
     def list_kinds() -> list[str]:
         """The kinds that code is generated for."""
         return list(KINDS)

@@ -14,7 +14,7 @@ from ..records import (
 )
 from .callbacks import MeasureCallback
 from .measure import Builder, MeasureOptions, Runner
-from .model import AnalyticModel, BoostedModel, RandomModel, default_model, program_features, xgboost_library
+from .model import AnalyticModel, BoostedModel, GpuModel, RandomModel, default_model, program_features, xgboost_library
 from .mutator import MutateSamples, Mutator, undecided
 from .page import report
 from .postproc import (
@@ -40,6 +40,7 @@ __all__ = [
     "DefaultSpace",
     "DisallowDynamicLoop",
     "Evolutionary",
+    "GpuModel",
     "Gradient",
     "MeasureCallback",
     "MeasureOptions",

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ..errors import UserError
 from ..ir import save_json
+from .device import device_name
 from .measure import Executors, caught, parameter_shapes
 from .profiler import Profiler
 from .statistics import ROUNDS, median
@@ -186,7 +187,7 @@ class Measurer:
 
     def __init__(self, task, executors: Executors):
         self._executors = executors
-        self.options = executors.options
+        self.options = replace(executors.options, device=executors.options.device or device_name(task.target))
         self._shapes = parameter_shapes(task)
         self._program, self._target = save_json(task.module), str(task.target)
         self._default_s = 0.0

@@ -37,6 +37,7 @@ class MeasureOptions:
                        warm caches
     num_threads        of parallel loops, 0 to 1024; default 0, as many as the process uses
     memory_mb          limit of the address space of a measuring process, in MiB, >= 0; default 0, none
+    device             where candidates run, e.g. "cuda:1"; default "": the first device of the target's kind
     Raises             UserError for other values
     """
 
@@ -48,6 +49,7 @@ class MeasureOptions:
     cache_flush_bytes: int = 0
     num_threads: int = 0
     memory_mb: int = 0
+    device: str = ""
 
     def __post_init__(self):
         name = "MeasureOptions"
@@ -251,6 +253,8 @@ class Executors:
         self.options = options or MeasureOptions()
         self.stop = stop or Stop()
         self.build_default = build_candidate
+        #: a runner of the user's knows where it measures
+        self.has_runner = runner is not None
         self.build = partial(build_by, builder) if builder else build_candidate
         self.measure = partial(run_by, runner) if runner else measure_candidate
         self._own: list[Executor] = []

@@ -69,6 +69,28 @@ class AnalyticModel(_core.AnalyticModel):
         return super().seconds(_module_of(mod))
 
 
+class GpuModel(_core.GpuModel):
+    """Scores by what the kernels of a candidate take from a GPU: instructions, shared memory and the cache that all share.
+
+    The default schedules choose tiles by the same terms. A candidate that has no measured time is ranked by it.
+
+    target  text or Target of a GPU
+    Raises  UserError for other targets
+    >>> tilewright.tune.GpuModel("nvidia/nvidia-h100").cycles(MyModule)
+    """
+
+    def __init__(self, target):
+        super().__init__(Target(target))
+
+    def cycles(self, mod) -> float:
+        """The predicted cycles of the loop programs in `mod`, a scheduled module or PrimFunc; infinity if the GPU does not run it."""
+        return super().cycles(_module_of(mod))
+
+    def why_beyond(self, mod) -> str:
+        """Why the GPU does not run `mod`, or it is not worth building, e.g. for its threads or shared memory; "": it does."""
+        return super().why_beyond(_module_of(mod))
+
+
 class BoostedModel(_core.BoostedModel):
     """Trees of XGBoost that learn from measurements how far the analytic model is from the machine.
 
@@ -92,11 +114,13 @@ class BoostedModel(_core.BoostedModel):
 
 
 def default_model(target="llvm", seed: int = 0):
-    """The cost model that tune() uses: a BoostedModel, or an AnalyticModel where XGBoost is not installed.
+    """The cost model that tune() uses: a BoostedModel, or an AnalyticModel where XGBoost is not installed; a GpuModel for GPUs.
 
     target, seed  as in BoostedModel
     >>> tilewright.tune.default_model("llvm -num-cores=1")
     """
+    if _core.is_gpu(Target(target)):
+        return GpuModel(target)
     return BoostedModel(target, seed) if xgboost_library() else AnalyticModel(target)
 
 

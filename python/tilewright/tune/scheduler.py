@@ -61,7 +61,7 @@ class Gradient(TaskScheduler):
         def promise(place: int) -> float:
             result = tasks[place].result
             gain = max(tasks[place].last_gain, self.least_gain)
-            return result.task.weight * (result.latency_s or 0.0) * gain
+            return result.task.weight * (result.cost or 0.0) * gain
 
         return max((n for n, each in enumerate(tasks) if not each.result.is_done), key=promise, default=None)
 

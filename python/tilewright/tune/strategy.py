@@ -136,7 +136,11 @@ class Evolutionary(SearchStrategy):
 
     def start(self, context: SearchContext):
         program = Schedule(context.task.module, error_render_level="none")
-        limits = [_core.CodeLimits(context.task.target)] if isinstance(context.space, DefaultSpace) else []
+        limits = []
+        if _core.is_gpu(context.task.target):  # of threads, registers and shared memory, in any space
+            limits = [_core.GpuModel(context.task.target)]
+        elif isinstance(context.space, DefaultSpace):
+            limits = [_core.CodeLimits(context.task.target)]
         return _core.Search(
             program._core,
             [*context.designs, *context.plans],

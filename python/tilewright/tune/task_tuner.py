@@ -8,10 +8,12 @@ from pathlib import Path
 from .. import _core
 from ..errors import UserError
 from ..records import Record, RecordFile, Task, speed_order, trace_of
-from ..schedule import Schedule, Trace
+from ..schedule import Schedule, Trace, by_rules
 from .batch import Measurer
 from .check import objection
+from .device import why_unmeasured
 from .measure import Executors
+from .model import GpuModel
 from .profiler import Profiler
 from .similar import starts_of
 from .space import DefaultSpace, SpaceGenerator, has_samples, traces_of
@@ -38,21 +40,30 @@ class TaskResult:
     trials     how many candidates were measured, failed ones included
     records    of these trials and of the default schedule, in order
     is_done    nothing more will be measured
+    unmeasured  why candidates were ranked by the model of their target, not measured; None: they were measured
     """
 
     def __init__(self, task: Task):
         self.task, self.default_s, self.best, self.trials, self.is_done = task, None, None, 0, False
         self.records: list[Record] = []
+        self.unmeasured: str | None = None
 
     @property
     def latency_s(self) -> float | None:
         """The median time of the best record in s, or of the default schedule; None: nothing was measured."""
-        return self.best.median if self.best is not None else self.default_s
+        return self.best.median if self.best is not None and self.best.seconds else self.default_s
+
+    @property
+    def cost(self) -> float | None:
+        """What is to become less: latency_s, or cycles by the model where nothing is measured; None: unknown."""
+        if self.unmeasured and self.best is not None:
+            return self.best.estimate
+        return self.latency_s
 
     @property
     def speedup(self) -> float:
         """The default's time over that of the best; 1 where the default stays."""
-        if self.best is None or self.default_s is None or not self.best.trace_json:
+        if self.best is None or self.default_s is None or not self.best.trace_json or not self.best.seconds:
             return 1.0
         # both were measured in the same rounds
         ratios = ratios_of(self.best.seconds, self.best.baseline)
@@ -92,7 +103,9 @@ class TaskTuner:
     ):
         self.result = TaskResult(task)
         self._task, self._database, self._space, self._executors = task, database, space, executors
-        self._per_iteration, self._allows_other_bits = per_iteration, allow_reassociation
+        self._per_iteration = per_iteration
+        # threads of a GPU add in the order of their tiles, the default schedule as well
+        self._allows_other_bits = allow_reassociation or _core.is_gpu(task.target)
         self._strategy, self._callbacks = strategy or Evolutionary(), list(callbacks)
         context = SearchContext(task, space, [], list(postprocs), mutators, cost_model, seed)
         traces = traces_of(space.designs(task))
@@ -111,7 +124,9 @@ class TaskTuner:
                 if candidate is not None and candidate.hash not in self._start_hashes:
                     self._starts.append(candidate)
                     self._start_hashes.add(candidate.hash)
-        self._measurer = Measurer(task, executors)
+        self.result.unmeasured = None if executors.has_runner else why_unmeasured(task.target)
+        self._model = GpuModel(task.target) if self.result.unmeasured else None
+        self._measurer = None if self.result.unmeasured else Measurer(task, executors)
         database.add_program(task)
         #: the share of its time that the last iteration saved
         self.last_gain = 1.0
@@ -137,6 +152,8 @@ class TaskTuner:
         self.result.default_s = defaults[0] if defaults else None
         candidates, seconds, known = [], [], set()
         for record in sorted(records, key=lambda record: record.id):
+            if record.estimate is not None and self._measurer is not None:
+                continue  # it can be measured now
             if record.trace_json and record.trace_json not in known and "was lost" not in record.failure:
                 known.add(record.trace_json)
                 trace = trace_of(record)
@@ -162,7 +179,8 @@ class TaskTuner:
         record.failure = found.get("failure", "")
         record.changes_sums = not found.get("has_same_bits", True)
         record.beats_default = self._may_win(found) and is_faster(record.seconds, record.baseline)
-        record.is_cold = self._measurer.options.cache_flush_bytes > 0
+        record.estimate = found.get("estimate")
+        record.is_cold = self._executors.options.cache_flush_bytes > 0 and self._measurer is not None
         record.score = score
         record.processor, record.version = _processor(), _core.version
         record.time = time.time()
@@ -181,7 +199,11 @@ class TaskTuner:
         return median(ratios_of(seconds, baseline)) > self.result.speedup
 
     def measure_default(self) -> None:
-        """Measures the default schedule, which is candidate 0 of the default space."""
+        """Measures the default schedule, which is candidate 0 of the default space; or ranks it by the model."""
+        if self._measurer is None:
+            if isinstance(self._space, DefaultSpace):
+                self._take(self._record("", self._estimated(by_rules(self._task.module, self._task.target))))
+            return
         found = self._measurer.measure_default()
         if "failure" in found:
             raise UserError(f"{self._task.name}: the default schedule cannot be measured: {found['failure']}")
@@ -189,8 +211,17 @@ class TaskTuner:
         if isinstance(self._space, DefaultSpace):
             self._take(self._record("", found))
 
+    def _estimated(self, sch: Schedule) -> dict:
+        """What a record has of a candidate that is not measured."""
+        why = self._model.why_beyond(sch.mod)
+        return {"failure": why} if why else {"estimate": self._model.cycles(sch.mod)}
+
     def _take(self, record: Record) -> None:
         best = self.result.best
+        if record.estimate is not None:
+            if best is None or speed_order(record) < speed_order(best):
+                self.result.best = record
+            return
         if not record.seconds:
             return
         # what cannot be told apart from the default stays the default
@@ -226,17 +257,17 @@ class TaskTuner:
             self.result.is_done = True
             return 0
         texts = [trace.save_json() for trace in traces]
-        records, before = {}, self.result.latency_s
+        records, before = {}, self.result.cost
         for n, found in self._outcomes(traces, texts):
             records[n] = self._record(texts[n], found, scores[n] if scores else None)
             self.result.trials += 1
             self._take(records[n])
             self.on_trial()
         measured = sorted(records)
-        if given:
+        if given and self._measurer is not None:
             with Profiler.timeit("model"):
                 self._search.tell([given[n] for n in measured], [self._time_of(records[n]) for n in measured])
-        after = self.result.latency_s
+        after = self.result.cost
         self.last_gain = 1 - after / before if before and after else 1.0
         for each in self._callbacks:
             schedules = [self._schedule_of(traces[n]) for n in measured]
@@ -249,6 +280,10 @@ class TaskTuner:
         if why is not None:
             yield 0, {"failure": why}
         first = int(why is not None)
+        if self._measurer is None:
+            for n in range(first, len(traces)):
+                yield n, self._estimated(self._schedule_of(traces[n]))
+            return
         for n, found in self._measurer.measure(texts[first:], self._wants_more):
             yield n + first, found
 

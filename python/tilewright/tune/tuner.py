@@ -133,6 +133,8 @@ def tune_tasks(
                 own = {name: value for name in _OWN if (value := getattr(task, name, None)) is not None}
                 tuner = TaskTuner(task, database, executors=executors, **plan | own)
                 tuners.append(tuner)
+                if tuner.result.unmeasured:
+                    progress.note(f"{task.name}: not measured: {tuner.result.unmeasured}; ranked by GpuModel")
                 tuner.on_trial = lambda: progress.show(results())
                 with Profiler.timeit("default"):
                     tuner.measure_default()

@@ -34,8 +34,8 @@ def _numpy_type(dtype: str):
     return np.dtype(getattr(ml_dtypes, dtype))
 
 
-def arguments_of(shapes: list) -> list:
-    """Random arguments for parameters given as (shape, dtype), the same in every process.
+def arguments_of(shapes: list, device: str = "") -> list:
+    """Random arguments for parameters given as (shape, dtype) on a device, default the CPU, the same in every process.
 
     Raises Unsupported for bfloat16 and the like if ml_dtypes is not installed
     """
@@ -46,7 +46,7 @@ def arguments_of(shapes: list) -> list:
             drawn = random.uniform(-1, 1, shape)
         else:
             drawn = random.integers(0, 2 if dtype == "bool" else 4, shape)
-        values.append(runtime.tensor(np.asarray(drawn).astype(_numpy_type(dtype))))
+        values.append(runtime.tensor(np.asarray(drawn).astype(_numpy_type(dtype)), device or "cpu"))
     return values
 
 
@@ -54,12 +54,12 @@ def arguments_of(shapes: list) -> list:
 _ROUNDING = {1: 2**-2, 2: 2**-6}
 
 
-def _compare(function, baseline, shapes: list) -> bool:
+def _compare(function, baseline, shapes: list, device: str) -> bool:
     """True if both functions give the same bits.
 
     Raises ValueError if they give other numbers than rounding explains.
     """
-    one, other = arguments_of(shapes), arguments_of(shapes)
+    one, other = arguments_of(shapes, device), arguments_of(shapes, device)
     function(*one)
     baseline(*other)
     has_same_bits = True
@@ -97,8 +97,8 @@ class Measurer:
             if key != self._baseline[0]:
                 self._baseline = (key, runtime.load_bytes(other_code)[name])
             functions["baseline"] = self._baseline[1]
-            found["has_same_bits"] = _compare(function, self._baseline[1], shapes)
-        args = arguments_of(shapes)
+            found["has_same_bits"] = _compare(function, self._baseline[1], shapes, options["device"])
+        args = arguments_of(shapes, options["device"])
         for round_ in range(ROUNDS if is_confirming else options["rounds"]):
             # who comes first changes, so that it does not count
             for which, each in list(functions.items())[:: -1 if round_ % 2 else 1]:

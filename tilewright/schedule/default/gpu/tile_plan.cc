@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "tilewright/target/gpu_work.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/uses.h"
 
@@ -93,22 +94,20 @@ StepCycles cycles_of_step(const TilePlan& plan, const Sizes& sizes, const GpuFea
 
 // The cycles that the busiest multiprocessor takes; nothing if the tiles do not fit.
 std::optional<double> cycles_of(const TilePlan& plan, const Sizes& sizes, const GpuFeatures& features) {
-  const int64_t shared = shared_bytes(plan, sizes, features);
-  const int64_t resident = features.blocks_per_sm(plan.threads(), registers_of_thread(plan, sizes), shared);
-  if (resident == 0 || shared > features.shared_bytes_per_block || plan.threads() < features.warp_size)
-    return std::nullopt;
+  if (plan.threads() < features.warp_size) return std::nullopt;
   const int64_t blocks =
       product(sizes.batch, product(rounded_up(sizes.rows, plan.rows) / plan.rows,
                                    rounded_up(sizes.columns, plan.columns) / plan.columns));
-  const int64_t of_busiest = (blocks + features.num_sms - 1) / features.num_sms;
   const auto terms = static_cast<double>(rounded_up(sizes.terms, plan.terms));
   const StepCycles step = cycles_of_step(plan, sizes, features);
-  const double warps = static_cast<double>(plan.threads() / features.warp_size) *
-                       static_cast<double>(std::min(resident, of_busiest));
-  const double idle = std::max(1.0, static_cast<double>(kGpuCosts.busy_warps) / warps);
-  const double longest = std::max({step.instructions * idle, step.shared, step.cache});
-  const double others = step.instructions + step.shared + step.cache - longest;
-  return static_cast<double>(of_busiest) * terms * (longest + std::max(others, 0.0) * kGpuCosts.not_hidden);
+  return target::cycles_of({.blocks = blocks,
+                            .threads = plan.threads(),
+                            .registers_per_thread = registers_of_thread(plan, sizes),
+                            .shared_bytes = shared_bytes(plan, sizes, features),
+                            .instructions = terms * step.instructions,
+                            .shared = terms * step.shared,
+                            .cache = terms * step.cache},
+                           features);
 }
 
 }  // namespace
