@@ -55,9 +55,10 @@ void copy_by_threads(Schedule& sch, BlockRef copy, LoopRef step, const Threads& 
   const std::vector<LoopRef> loops = steps::get_loops(sch, copy);
   const LoopRef row = loops[loops.size() - 2], term = loops[loops.size() - 1];
   const size_t term_axis = shape ? shape->block->iter_vars.size() - 1 : 0;
-  const bool is_along_terms = shape && std::ranges::any_of(shape->loads, [&](const tir::BufferLoadNode* load) {
-                                return along(*shape, load, term_axis) == schedule::Along::kContiguous;
-                              });
+  const bool is_along_terms =
+      shape && std::ranges::any_of(shape->loads, [&](const tir::BufferLoadNode* load) {
+        return along(*shape, load, term_axis) == schedule::Along::kContiguous;
+      });
   if (!is_along_terms) steps::reorder(sch, {term, row});
   const LoopRef all = steps::fuse(sch, is_along_terms ? std::vector{row, term} : std::vector{term, row});
   schedule::Factors factors = {None{}, threads.rows[1], threads.columns[1]};
