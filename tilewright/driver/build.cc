@@ -127,8 +127,7 @@ std::string machine_key(const ir::Target& target, const Generator& generator) {
 
 runtime::Module build(const ir::IRModule& module, const ir::Target& target, const BuildOptions& options) {
   const Generator generator = make_generator(target);
-  const std::string machine =
-      options.records ? machine_key(target, generator) : "";
+  const std::string machine = options.records ? machine_key(target, generator) : "";
   std::vector<Kernel> kernels = kernels_of(module, options.schedules, options.check_bounds, machine);
   if (options.records) {
     for (Kernel& kernel : kernels) {

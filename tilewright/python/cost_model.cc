@@ -52,8 +52,10 @@ void bind_cost_model(nb::module_& m) {
         return self.seconds(module);
       });
   nb::class_<tune::GpuModel, CostModel>(m, "GpuModel")
-      .def("__init__", [](tune::GpuModel* self,
-                          const ir::Target& target) { new (self) tune::GpuModel(target::gpu_features_of(target).features); })
+      .def("__init__",
+           [](tune::GpuModel* self, const ir::Target& target) {
+             new (self) tune::GpuModel(target::gpu_features_of(target).features);
+           })
       .def("cycles",
            [](const tune::GpuModel& self, const ir::IRModule& module) {
              const Unlocked unlocked;

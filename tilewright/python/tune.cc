@@ -10,10 +10,10 @@
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/locks.h"
 #include "tilewright/schedule/default/choices.h"
-#include "tilewright/tune/limits.h"
-#include "tilewright/tune/plan_design.h"
 #include "tilewright/tune/gpu_rule.h"
+#include "tilewright/tune/limits.h"
 #include "tilewright/tune/models/gpu_model.h"
+#include "tilewright/tune/plan_design.h"
 #include "tilewright/tune/search.h"
 
 namespace nb = nanobind;
@@ -146,8 +146,7 @@ nb::tuple generic_designs(const schedule::Schedule& program, const std::string& 
     for (const nb::handle each : rules) all.push_back(rule_of(each, generator.gpu));
   std::map<std::string, tune::Rule> own;
   for (const auto& [block, rule] : by_block) own[nb::cast<std::string>(block)] = rule_of(rule, generator.gpu);
-  const tune::Designs designs =
-      tune::generic_designs(program, func_name, generator.features, all, own);
+  const tune::Designs designs = tune::generic_designs(program, func_name, generator.features, all, own);
   nb::list attempts;
   for (const tune::RuleAttempt& each : designs.attempts)
     attempts.append(nb::make_tuple(each.block, each.rule, each.reason));

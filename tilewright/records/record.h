@@ -38,7 +38,7 @@ struct Record {
   bool changes_sums = false;   // it adds in another order than the program that rules make
   bool is_cold = false;        // caches were emptied before each measurement
   std::optional<double> score =
-      {};                 // of the cost model before it was measured: higher is faster; nullopt: unknown
+      {};  // of the cost model before it was measured: higher is faster; nullopt: unknown
   /// Cycles by a model, of a record that was not measured: no time, and no record that was measured loses to it;
   /// nullopt: it was measured, or failed.
   std::optional<double> estimate = {};

@@ -18,7 +18,8 @@ constexpr int kBusyMilliseconds = 60'000;
 constexpr std::string_view kOrder =
     "relative IS NULL, relative, median IS NULL, median, estimate IS NULL, estimate, id";
 // what a kernel may be scheduled by: the default schedule, what surely beats it, and what was not measured
-constexpr std::string_view kUsable = "trace = '' OR beats_default OR (median IS NULL AND estimate IS NOT NULL)";
+constexpr std::string_view kUsable =
+    "trace = '' OR beats_default OR (median IS NULL AND estimate IS NOT NULL)";
 constexpr std::string_view kWorked = "(median IS NOT NULL OR estimate IS NOT NULL)";
 constexpr std::string_view kColumns =
     "id, program, machine, target, space, trace, seconds, baseline, failure, beats_default, changes_sums, "
@@ -126,7 +127,8 @@ void SqliteDatabase::make_tables() {
   run("BEGIN IMMEDIATE");
   const int64_t version = stored_version();
   if (version == 1) add_relative_times();
-  if (version == 1 || version == 2) run("ALTER TABLE record ADD COLUMN estimate REAL; PRAGMA user_version = 3");
+  if (version == 1 || version == 2)
+    run("ALTER TABLE record ADD COLUMN estimate REAL; PRAGMA user_version = 3");
   if (version == 0) {
     if (integer_of("SELECT count(*) FROM sqlite_master") > 0)
       throw UserError("{} is a database, but not one of tuning records", path_)

@@ -14,9 +14,10 @@ std::vector<Rule> rules_for_gpu(const GpuFeatures& features) {
   std::ranges::sort(infos, {}, [](const GpuRuleInfo* info) { return info->order; });
   std::vector<Rule> rules{rule_named("auto_inline")};
   for (const GpuRuleInfo* info : infos) {
-    rules.push_back({std::string(info->name), [info, features](const Schedule& sch, BlockRef block, const Features&) {
-                       return info->apply(sch, block, features);
-                     }});
+    rules.push_back(
+        {std::string(info->name), [info, features](const Schedule& sch, BlockRef block, const Features&) {
+           return info->apply(sch, block, features);
+         }});
   }
   return rules;
 }
@@ -28,7 +29,8 @@ Rule gpu_rule_named(std::string_view name, const GpuFeatures& features) {
     if (rule.name == name) return std::move(rule);
     names.push_back(rule.name);
   }
-  throw UserError("there is no schedule rule \"{}\" for GPUs", name).help("{}", nearest_names_text(name, names));
+  throw UserError("there is no schedule rule \"{}\" for GPUs", name)
+      .help("{}", nearest_names_text(name, names));
 }
 
 std::optional<Reason> why_on_threads(const Schedule& sch, BlockRef block) {

@@ -24,11 +24,11 @@ bool is_written_out(const NestLoop& loop) {
 
 /// The loops around a store by where they run.
 struct Around {
-  std::map<std::string, double> threads, blocks;     // by axis
+  std::map<std::string, double> threads, blocks;      // by axis
   std::vector<std::pair<int32_t, std::string>> axes;  // loops on threads
-  std::vector<int32_t> body;                         // the innermost ones that are written out, the innermost first
-  std::vector<int32_t> serial;                       // the others, the innermost first
-  double iterations = 1;                             // of a thread
+  std::vector<int32_t> body;    // the innermost ones that are written out, the innermost first
+  std::vector<int32_t> serial;  // the others, the innermost first
+  double iterations = 1;        // of a thread
   double body_iterations = 1;
 
   double count(const std::map<std::string, double>& extents) const {
@@ -77,10 +77,10 @@ std::optional<double> stride_of(const Access& access, const NestBuffer& buffer,
 
 /// A load or store of the threads of a warp.
 struct WarpAccess {
-  double lanes = 1;               // elements of each thread, which follow each other
-  std::optional<double> x, y;     // strides along threadIdx.x and .y, in elements
+  double lanes = 1;                     // elements of each thread, which follow each other
+  std::optional<double> x, y;           // strides along threadIdx.x and .y, in elements
   double threads_x = 1, threads_y = 1;  // of the warp
-  double bytes = 4;               // of an element
+  double bytes = 4;                     // of an element
 };
 
 // Cycles of shared memory: words that banks give, those of one bank one after the other.
@@ -220,12 +220,14 @@ class Kernels {
     for (const Access& access : store.accesses) {
       if (scope_of(access) == "local" || scope_of(access) == "warp") continue;
       const WarpAccess warp = warp_access(access, loops);
-      const double times = static_cast<double>(access.loads + access.stores) * times_of(access, loops) / warp.lanes;
+      const double times =
+          static_cast<double>(access.loads + access.stores) * times_of(access, loops) / warp.lanes;
       work->instructions += cycles * times;
       if (scope_of(access).starts_with("shared")) {
         work->shared += warps * times * shared_cycles(warp, features_);
       } else {
-        work->cache += warps * times * memory_bytes(warp, features_) * static_cast<double>(features_.num_sms) /
+        work->cache += warps * times * memory_bytes(warp, features_) *
+                       static_cast<double>(features_.num_sms) /
                        static_cast<double>(features_.l2_bytes_per_cycle);
       }
     }
@@ -287,22 +289,25 @@ std::vector<GpuKernel> gpu_kernels_of(const Nest& nest, const GpuFeatures& featu
   return Kernels(nest, features).all();
 }
 
-std::optional<schedule::Reason> why_beyond(const std::vector<GpuKernel>& kernels, const GpuFeatures& features) {
+std::optional<schedule::Reason> why_beyond(const std::vector<GpuKernel>& kernels,
+                                           const GpuFeatures& features) {
   using schedule::Reason;
   for (const GpuKernel& kernel : kernels) {
     const target::GpuWork& work = kernel.work;
     if (!kernel.is_on_threads) return Reason(Reason::kForm, "a block of it runs on no thread");
     if (work.threads > features.max_threads_per_block)
-      return Reason(Reason::kCost, "a block would have {} threads, more than the {} of the target", work.threads,
-                    features.max_threads_per_block);
+      return Reason(Reason::kCost, "a block would have {} threads, more than the {} of the target",
+                    work.threads, features.max_threads_per_block);
     if (work.shared_bytes > features.shared_bytes_per_block)
-      return Reason(Reason::kCost, "a block would have {} bytes of shared memory, more than the {} of the target",
+      return Reason(Reason::kCost,
+                    "a block would have {} bytes of shared memory, more than the {} of the target",
                     work.shared_bytes, features.shared_bytes_per_block);
     if (features.blocks_per_sm(work.threads, work.registers_per_thread, work.shared_bytes) == 0)
-      return Reason(Reason::kCost,
-                    "about {} registers for each of {} threads are more than the {} of a thread or the {} of a block",
-                    work.registers_per_thread, work.threads, features.max_registers_per_thread,
-                    features.registers_per_block);
+      return Reason(
+          Reason::kCost,
+          "about {} registers for each of {} threads are more than the {} of a thread or the {} of a block",
+          work.registers_per_thread, work.threads, features.max_registers_per_thread,
+          features.registers_per_block);
     if (kernel.statements > kMostStatements)
       return Reason(Reason::kCost, "a kernel would be {} statements, more than {}",
                     static_cast<int64_t>(kernel.statements), static_cast<int64_t>(kMostStatements));

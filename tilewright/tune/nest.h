@@ -35,7 +35,7 @@ struct NestLoop {
   int32_t depth = 0;    // how many loops are around it
   tir::ForKind kind = tir::ForKind::kSerial;
   double extent = 1;
-  bool stays = false;  // code generators do not write it out
+  bool stays = false;     // code generators do not write it out
   std::string axis = {};  // of threads of a GPU: "blockIdx.x", ...
 };
 

@@ -14,7 +14,15 @@ from ..records import (
 )
 from .callbacks import MeasureCallback
 from .measure import Builder, MeasureOptions, Runner
-from .model import AnalyticModel, BoostedModel, GpuModel, RandomModel, default_model, program_features, xgboost_library
+from .model import (
+    AnalyticModel,
+    BoostedModel,
+    GpuModel,
+    RandomModel,
+    default_model,
+    program_features,
+    xgboost_library,
+)
 from .mutator import MutateSamples, Mutator, undecided
 from .page import report
 from .postproc import (

@@ -37,7 +37,7 @@ std::vector<LoopRef> tiled(Schedule& sch, LoopRef loop, int64_t count, int64_t m
   return steps::split(sch, loop, schedule::Factors(sizes.begin(), sizes.end()));
 }
 
-// The extent of a loop that a step of the trace knows as a sample.
+// The samples of tiles along rows and columns: of the grid, of a block of threads, and of a thread.
 struct Threads {
   std::vector<ExprRef> rows, columns;
 };
@@ -55,9 +55,10 @@ void copy_by_threads(Schedule& sch, BlockRef copy, LoopRef step, const Threads& 
   const std::vector<LoopRef> loops = steps::get_loops(sch, copy);
   const LoopRef row = loops[loops.size() - 2], term = loops[loops.size() - 1];
   const size_t term_axis = shape ? shape->block->iter_vars.size() - 1 : 0;
-  const bool is_along_terms = shape && std::ranges::any_of(shape->loads, [&](const tir::BufferLoadNode* load) {
-                                return along(*shape, load, term_axis) == schedule::Along::kContiguous;
-                              });
+  const bool is_along_terms =
+      shape && std::ranges::any_of(shape->loads, [&](const tir::BufferLoadNode* load) {
+        return along(*shape, load, term_axis) == schedule::Along::kContiguous;
+      });
   if (!is_along_terms) steps::reorder(sch, {term, row});
   const LoopRef all = steps::fuse(sch, is_along_terms ? std::vector{row, term} : std::vector{term, row});
   schedule::Factors factors = {None{}, threads.rows[1], threads.columns[1]};

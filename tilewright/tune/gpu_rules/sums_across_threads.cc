@@ -19,8 +19,7 @@ Schedule design_of(Schedule sch, BlockRef block, const GpuFeatures& features) {
   const LoopRef terms = fused(sch, loops.others);
   LoopRef results = loops.spatial.empty() ? steps::add_unit_loop(sch, terms) : fused(sch, loops.spatial);
   if (!loops.spatial.empty()) {
-    const std::vector<LoopRef> rows =
-        steps::split(sch, results, {None{}, sample_of(sch, {1, 2, 4, 8})});
+    const std::vector<LoopRef> rows = steps::split(sch, results, {None{}, sample_of(sch, {1, 2, 4, 8})});
     steps::bind(sch, rows[1], "threadIdx.y");
     results = rows[0];
   }

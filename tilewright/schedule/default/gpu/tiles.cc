@@ -10,8 +10,8 @@
 #include <algorithm>
 
 #include "tilewright/schedule/default/cpu/rules.h"
-#include "tilewright/schedule/default/gpu/threads.h"
 #include "tilewright/schedule/default/gpu/product_parts.h"
+#include "tilewright/schedule/default/gpu/threads.h"
 #include "tilewright/schedule/steps.h"
 
 namespace tilewright::schedule {
