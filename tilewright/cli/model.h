@@ -21,6 +21,7 @@ struct ModelOptions {
   std::vector<std::string> best_at;     // "batch=1,8"
   std::string database;                 // a file of tuning records; empty: none
   int num_threads = 0;                  // 0: all CPUs
+  std::string device;                   // "opencl:1"; empty: the first that the program is for
   bool is_quiet = false;
 };
 

@@ -36,6 +36,18 @@ void collect(const Value& value, bool holds_strings, std::vector<NamedTensor>& t
   for (const Value& field : fields) collect(field, holds_strings, tensors);
 }
 
+// What was computed on a device, copied from there.
+Value on_host(const Value& value) {
+  if (value.is(runtime::ValueKind::kTensor)) {
+    const runtime::Tensor tensor = value.as_tensor("an output of the model");
+    return tensor.device().is_cpu() ? value : Value(tensor.to(runtime::Device::cpu()));
+  }
+  if (!value.is(runtime::ValueKind::kTuple)) return value;
+  std::vector<Value> fields;
+  for (const Value& field : value.as_tuple()) fields.push_back(on_host(field));
+  return Value::tuple(std::move(fields));
+}
+
 std::vector<NamedTensor> named_outputs(const runtime::vm::BytecodeFunction& function, const Value& result) {
   std::vector<NamedTensor> outputs;
   const auto holds_strings = [](const runtime::vm::Description& output) {
@@ -111,7 +123,7 @@ void run(const Options& options) {
               list_text(model.main().parameters));
   const std::vector<Value> inputs = make_inputs(options.input, model);
   const auto start = std::chrono::steady_clock::now();
-  const Value result = call_main(model, inputs);
+  const Value result = on_host(call_main(model, inputs));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   const std::vector<NamedTensor> outputs = named_outputs(model.main(), result);
   progress.stage("run", taken.count());
@@ -130,6 +142,9 @@ std::function<void()> add(CLI::App& app) {
       "a .npz of numpy with one array for each input, under its name; or a .npy if there is one input");
   app.add_option("--output,-o", options->output,
                  "the .npz to write, with one array for each output; or a .npy if there is one output");
+  app.add_option(
+      "--device", options->model.device,
+      "the device to run on, e.g. cuda:0 or opencl:1; default: the first that the model is compiled for");
   app.add_flag("--force,-f", options->is_forced, "replace the output if it exists");
   app.add_flag("--json", options->is_json, "print the result as JSON");
   return [options] { run(*options); };

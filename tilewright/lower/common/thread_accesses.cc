@@ -1,6 +1,9 @@
 #include "tilewright/lower/common/thread_accesses.h"
 
+#include <algorithm>
+
 #include "tilewright/arith/int_set.h"
+#include "tilewright/arith/iter_parse.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
@@ -163,6 +166,65 @@ bool is_of_one_thread(const ThreadAccess& a, const ThreadAccess& b, const Thread
   return true;
 }
 
+// What holds for both: the parts of `a` that `b`, its variables renamed, has too; null: nothing.
+PrimExpr common_condition(const PrimExpr& a, const PrimExpr& b, const Substitution& names) {
+  PrimExpr common;
+  if (!a || !b) return common;
+  const std::vector<PrimExpr> others = arith::conjuncts(substitute(b, names));
+  for (const PrimExpr& part : arith::conjuncts(a)) {
+    const auto is_same = [&](const PrimExpr& other) { return structural_equal(part, other); };
+    if (std::ranges::any_of(others, is_same)) common = common ? logical_and(common, part) : part;
+  }
+  return common;
+}
+
+// sum / divisor if each of its terms is a multiple of it; nothing otherwise.
+PrimExpr quotient(const PrimExpr& sum, const PrimExpr& divisor) {
+  if (is_zero(sum)) return sum;
+  if (structural_equal(sum, divisor)) return make_const_int(sum->dtype, 1);
+  int64_t value = 0, part = 0;
+  if (as_const_int(sum, &value) && as_const_int(divisor, &part))
+    return part != 0 && value % part == 0 ? make_const_int(sum->dtype, value / part) : PrimExpr();
+  if (const auto* add = sum.as<AddNode>()) {
+    const PrimExpr a = quotient(add->a, divisor), b = quotient(add->b, divisor);
+    return a && b ? a + b : PrimExpr();
+  }
+  if (const auto* mul = sum.as<MulNode>()) {
+    if (const PrimExpr a = quotient(mul->a, divisor)) return a * mul->b;
+    if (const PrimExpr b = quotient(mul->b, divisor)) return mul->a * b;
+  }
+  return PrimExpr();
+}
+
+// An index as row and column where a condition says that columns end with the row: i * n + j with 0 <= j < n has both
+// i and j of its own.  The same for rows that are such an index.
+std::vector<PrimExpr> separated(PrimExpr index, const PrimExpr& condition, const arith::IterRanges& loops,
+                                const Threads& threads) {
+  arith::Analyzer analyzer;
+  for (const arith::IterRanges* ranges : {&threads.axes, &threads.blocks, &loops}) {
+    for (const auto& [var, range] : *ranges) analyzer.bind(var, range);
+  }
+  const auto varies = [&](const PrimExpr& expr) {
+    const auto is_used = [&](const auto& axis) { return uses(expr, axis.first.get()); };
+    return std::ranges::any_of(threads.axes, is_used) || std::ranges::any_of(loops, is_used);
+  };
+  std::vector<PrimExpr> parts;
+  for (bool is_changed = true; is_changed;) {
+    is_changed = false;
+    for (const PrimExpr& part : arith::conjuncts(condition)) {
+      const auto* less = part.as<LTNode>();
+      if (!less || less->a->dtype != index->dtype || is_one(less->b) || varies(less->b)) continue;
+      const PrimExpr row = quotient(analyzer.simplify(index - less->a), less->b);
+      if (!row || is_zero(row) || !analyzer.can_prove(less->a >= make_const_int(index->dtype, 0))) continue;
+      parts.push_back(less->a);
+      index = analyzer.simplify(row);
+      is_changed = true;
+    }
+  }
+  parts.push_back(index);
+  return parts;
+}
+
 // True if both touch the same elements, and each element belongs to one thread.
 bool is_private(const ThreadAccess& a, const ThreadAccess& b, const Threads& threads) {
   const std::optional<Substitution> names = renaming(b, a);
@@ -179,14 +241,21 @@ bool is_private(const ThreadAccess& a, const ThreadAccess& b, const Threads& thr
     index[0] = index[0] + lane;
   }
   arith::Analyzer analyzer;
-  const auto is_injective = [&](const PrimExpr& predicate) {
+  const auto is_injective = [&](const std::vector<PrimExpr>& parts, const PrimExpr& predicate) {
     return static_cast<bool>(
-        detect_iter_map(index, ranges, predicate, arith::IterMapLevel::kInjective, analyzer));
+        detect_iter_map(parts, ranges, predicate, arith::IterMapLevel::kInjective, analyzer));
   };
+  if (is_injective(index, PrimExpr())) return true;
   // conditions that both have leave out what other threads would touch
-  const bool has_same_condition =
-      a.condition && b.condition && structural_equal(a.condition, substitute(b.condition, *names));
-  return is_injective(PrimExpr()) || (has_same_condition && is_injective(a.condition));
+  const PrimExpr condition = common_condition(a.condition, b.condition, *names);
+  if (!condition) return false;
+  if (is_injective(index, condition)) return true;
+  const std::vector<PrimExpr> parts = separated(index[0], condition, a.loops, threads);
+  for (const auto& loop : a.loops) {
+    const auto is_used = [&](const PrimExpr& part) { return uses(part, loop.first.get()); };
+    if (!uses(a.index, loop.first.get()) && std::ranges::any_of(parts, is_used)) return false;
+  }
+  return parts.size() > 1 && is_injective(parts, PrimExpr());
 }
 
 // The elements from `begin` on, up to `end`, that an access can touch, as far as constants bound them.

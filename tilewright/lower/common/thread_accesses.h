@@ -21,6 +21,7 @@ struct ThreadAccess {
 /// The threads of a block.
 struct Threads {
   arith::IterRanges axes;
+  arith::IterRanges blocks = {};  // of the grid; all threads are in one of them
 };
 
 /// The accesses of `stmt`, which is in loops `loops` and under `condition` (null: none), in the order in which they

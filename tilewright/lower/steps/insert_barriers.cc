@@ -254,12 +254,12 @@ PrimFunc insert_barriers(const PrimFunc& func) {
   return rewrite(func, [&](auto& self, const ForNode* loop) -> Stmt {
     const auto axis = kernel_axis(loop);
     if (!axis) return self.children(loop);
-    if (is_thread_axis(kKernelAxes[*axis]))
-      threads.axes.emplace_back(loop->loop_var, make_range(loop->min, loop->extent));
+    (is_thread_axis(kKernelAxes[*axis]) ? threads.axes : threads.blocks)
+        .emplace_back(loop->loop_var, make_range(loop->min, loop->extent));
     const auto* inner = loop->body.as<ForNode>();
     const bool is_innermost = !inner || !kernel_axis(inner);
     const Stmt body = is_innermost ? with_barriers(loop->body, threads) : self(loop->body);
-    if (is_innermost) threads.axes.clear();
+    if (is_innermost) threads = {};
     return body == loop->body ? For(loop) : with(loop, [&](ForNode& changed) { changed.body = body; });
   });
 }

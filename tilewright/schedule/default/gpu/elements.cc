@@ -85,31 +85,48 @@ void keep_independent(const Schedule& sch, LoopsByKind* loops) {
   loops->spatial = std::move(found);
 }
 
-// Each of the last loops on an axis of the grid of its own, in case that one loop made of all is not proved to be apart:
-// the last one on x, with the threads, and two before it on y and z.  The others become serial.
+// Runs of loops of which at most one has an open extent, or single loops; the last run first.
+std::vector<std::vector<LoopRef>> runs_of(const Schedule& sch, const std::vector<LoopRef>& loops,
+                                          Sharing sharing) {
+  std::vector<std::vector<LoopRef>> runs;
+  bool has_open = false;
+  for (size_t n = loops.size(); n-- > 0;) {
+    const bool is_open = !num_iterations(sch, {loops[n]});
+    const bool begins = runs.empty() || sharing == Sharing::kLoopsApart || (is_open && has_open);
+    if (begins) runs.emplace_back();
+    has_open = is_open || (has_open && !begins);
+    runs.back().insert(runs.back().begin(), loops[n]);
+  }
+  return runs;
+}
+
+// Runs of loops each on an axis of the grid of its own, in case that one loop made of all is not proved to be apart: the
+// last run on x, with the threads, and two before it on y and z.  The others become serial, `serial`, inside.
 //
-// Returns  the two with their axes
+// Returns  the loops of y and z with their axes
 std::vector<std::pair<LoopRef, std::string>> order_apart(Schedule& sch, LoopsByKind* loops,
+                                                         std::vector<LoopRef>* serial, Sharing sharing,
                                                          const GpuFeatures& features) {
-  std::vector<std::pair<LoopRef, std::string>> outer;
-  std::vector<LoopRef> serial;
-  const LoopRef last = loops->spatial.back();
-  loops->spatial.pop_back();
-  for (size_t n = loops->spatial.size(); n-- > 0;) {
-    const LoopRef loop = loops->spatial[n];
+  std::vector<std::vector<LoopRef>> outer;
+  const std::vector<std::vector<LoopRef>> runs = runs_of(sch, loops->spatial, sharing);
+  for (size_t n = 1; n < runs.size(); ++n) {
     const int64_t most = outer.empty() ? features.max_grid_y : features.max_grid_z;
-    if (outer.size() < 2 && extent_of(sch, loop) <= most)
-      outer.emplace_back(loop, outer.empty() ? "blockIdx.y" : "blockIdx.z");
+    if (outer.size() < 2 && num_iterations(sch, runs[n]).value_or(0) <= most)
+      outer.push_back(runs[n]);
     else
-      serial.push_back(loop);
+      serial->insert(serial->begin(), runs[n].begin(), runs[n].end());
   }
   std::vector<LoopRef> order;
-  for (const auto& [loop, axis] : outer) order.push_back(loop);
-  order.push_back(last);
-  loops->others.insert(loops->others.begin(), serial.begin(), serial.end());
-  order_loops(sch, order, loops->others);
-  loops->spatial = {last};
-  return outer;
+  for (const std::vector<LoopRef>& run : outer) order.insert(order.end(), run.begin(), run.end());
+  order.insert(order.end(), runs[0].begin(), runs[0].end());
+  std::vector<LoopRef> inner = *serial;
+  inner.insert(inner.end(), loops->others.begin(), loops->others.end());
+  order_loops(sch, order, inner);
+  loops->spatial = runs[0];
+  std::vector<std::pair<LoopRef, std::string>> found;
+  for (const std::vector<LoopRef>& run : outer)
+    found.emplace_back(fused(sch, run), found.empty() ? "blockIdx.y" : "blockIdx.z");
+  return found;
 }
 
 }  // namespace
@@ -128,16 +145,20 @@ std::optional<Reason> share_elements(Schedule& sch, BlockRef block, const GpuFea
                   name);
   if (shape) put_last_axis_last(sch, *shape, &loops.spatial);
   std::vector<std::pair<LoopRef, std::string>> outer;
-  if (sharing == Sharing::kLoopsApart)
-    outer = order_apart(sch, &loops, features);
+  std::vector<LoopRef> serial;
+  if (sharing == Sharing::kRunsApart || sharing == Sharing::kLoopsApart)
+    outer = order_apart(sch, &loops, &serial, sharing, features);
   else
     order_loops(sch, loops.spatial, loops.others);
-  if (const int64_t lanes = shape && loops.others.empty() ? lanes_of(*shape, features) : 1; lanes > 1) {
+  const bool is_innermost = loops.others.empty() && serial.empty();
+  if (const int64_t lanes = shape && is_innermost ? lanes_of(*shape, features) : 1; lanes > 1) {
     const std::vector<LoopRef> parts = steps::split(sch, loops.spatial.back(), {None{}, lanes});
     steps::vectorize(sch, parts[1]);
     loops.spatial.back() = parts[0];
   }
-  for (BlockRef copy : copies) steps::reverse_compute_at(sch, copy, loops.spatial.back());
+  // each thread keeps one result at a time, however many it makes
+  const LoopRef around = serial.empty() ? loops.spatial.back() : serial.back();
+  for (BlockRef copy : copies) steps::reverse_compute_at(sch, copy, around);
   const std::optional<int64_t> count = num_iterations(sch, loops.spatial);
   const std::vector<LoopRef> parts =
       steps::split(sch, fused(sch, loops.spatial), {None{}, threads_for(count, features)});

@@ -12,6 +12,7 @@ using target::kGpuCosts;
 enum class Sharing {
   kAllLoops,   // over spatial axes
   kSomeLoops,  // those whose iterations are proved to be apart from each other, as one loop
+  kRunsApart,  // the same, in runs with at most one open extent
   kLoopsApart  // the same, each for itself
 };
 /// One thread for each element, or for a vector of neighbours, that a block of any form computes; what it reduces

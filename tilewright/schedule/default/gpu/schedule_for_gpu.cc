@@ -122,7 +122,8 @@ void GpuRules::share(BlockRef block) {
   if (!shape_of(sch_, block) && sch_.get(block)->init &&
       attempt("choose", block, [&](Schedule& copy) { return choose_by_threads(copy, block, features_); }))
     return;
-  for (const Sharing sharing : {Sharing::kAllLoops, Sharing::kSomeLoops, Sharing::kLoopsApart}) {
+  for (const Sharing sharing :
+       {Sharing::kAllLoops, Sharing::kSomeLoops, Sharing::kRunsApart, Sharing::kLoopsApart}) {
     const auto rule = [&](Schedule& copy) { return share_elements(copy, block, features_, sharing); };
     if (attempt("threads", block, rule)) return;
   }

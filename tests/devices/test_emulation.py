@@ -1,0 +1,44 @@
+"""The tests of this folder for CUDA, in a process whose driver is the emulation's."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("file", "marks"),
+    [
+        ("test_operators.py", "not slow"),
+        ("test_schedules.py", "not slow"),
+        ("test_models.py", "not slow"),
+        pytest.param("test_models.py", "slow", marks=pytest.mark.slow),
+    ],
+)
+def test_programs_run_on_the_emulation(file, marks):
+    if os.environ.get("TILEWRIGHT_CUDA_EMULATION") == "1":
+        pytest.skip("this is that process")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        "cuda",
+        "-m",
+        marks,
+        file,
+    ]
+    done = subprocess.run(
+        command,
+        env={**os.environ, "TILEWRIGHT_CUDA_EMULATION": "1"},
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parent,
+    )
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout and "failed" not in done.stdout
