@@ -222,7 +222,7 @@ def test_damaged_and_foreign_files_are_left_as_they_are(tmp_path):
         other.execute("PRAGMA user_version = 99")
         other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     assert refused(path) == (
-        "error: tune.db is a database of version 99, this compiler reads 2\n"
+        "error: tune.db is a database of version 99, this compiler reads 3\n"
         "help: use the compiler that wrote it, or another file; it was left as it is"
     )
     with pytest.raises(UserError) as error:
@@ -238,6 +238,7 @@ def old_file(path, version=1):
         other.execute("CREATE INDEX by_key ON record(program, machine, median)")
         other.execute("ALTER TABLE record DROP COLUMN score")
         other.execute("ALTER TABLE record DROP COLUMN relative")
+        other.execute("ALTER TABLE record DROP COLUMN estimate")
         other.execute(f"PRAGMA user_version = {version}")
     other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     other.close()
@@ -522,3 +523,17 @@ def test_a_file_that_cannot_be_written_is_read(tmp_path):
         "error: tune.db is of an older version, and cannot be written to bring it up to date\n"
         "help: copy it to where it can be written\n"
     )
+
+
+def test_a_file_without_estimates_is_brought_up_to_date(tmp_path):
+    path = tmp_path / "tune.db"
+    task = tune.tasks_of(matmul())[0]
+    tune.RecordFile(path).add(record(task, [1.0]))
+    with sqlite3.connect(path) as other:
+        other.execute("ALTER TABLE record DROP COLUMN estimate")
+        other.execute("PRAGMA user_version = 2")
+    other.close()
+    database, ranked = tune.RecordFile(path), record(task, [])
+    ranked.estimate = 2.5
+    database.add(ranked)
+    assert [(each.seconds, each.estimate) for each in database.records()] == [([1.0], None), ([], 2.5)]

@@ -294,7 +294,7 @@ def test_a_database_of_a_newer_version(tmp_path):
         other.execute("PRAGMA user_version = 99")
         other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     assert refusal(path) == (
-        "error: tune.db is a database of version 99, this compiler reads 2\n"
+        "error: tune.db is a database of version 99, this compiler reads 3\n"
         "help: use the compiler that wrote it, or another file; it was left as it is"
     )
 

@@ -1,8 +1,6 @@
 """Tuning for GPUs: what is not measured is ranked by a model, says so, and never beats what was measured."""
 
 import os
-import subprocess
-import sys
 
 import pytest
 from gpu_designs import TARGET, matmul, task_of
@@ -10,6 +8,7 @@ from gpu_designs import TARGET, matmul, task_of
 import tilewright as tw
 from tilewright import tune
 from tilewright.schedule import by_rules
+from tilewright.tune.device import why_unmeasured
 
 
 @pytest.fixture(autouse=True)
@@ -78,24 +77,32 @@ def test_rules_of_gpus_have_names():
     assert str(error.value).splitlines()[0] == 'error: there is no schedule rule "product_tile" for GPUs'
 
 
-PROGRAM = """
-from gpu_designs import matmul
-from tilewright import tune
-
-database = tune.RecordFile()
-options = tune.MeasureOptions(min_repeat_ms=1, rounds=1, timeout=60)
-(result,) = tune.tune(
-    matmul(17, 9, 5), "cuda -arch=sm_90", database=database, trials=2, options=options, quiet=True
-)
-records = database.records(with_failures=True)
-print(result.unmeasured, len(records), [each.failure for each in records if each.failure])
-print(all(each.seconds and each.estimate is None for each in records))
-"""
-
-
-def test_the_emulation_is_measured_if_it_is_asked_for():
-    extra = {"TILEWRIGHT_CUDA_EMULATION": "1", "TILEWRIGHT_TUNE_ON_EMULATION": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=os.environ | extra, capture_output=True, text=True, check=False
+def test_a_device_of_the_kind_measures():
+    if not tw.device("opencl").exist:
+        pytest.skip("there is no OpenCL device")
+    database = tune.RecordFile()
+    options = tune.MeasureOptions(min_repeat_ms=1, rounds=1, timeout=60)
+    (result,) = tune.tune(
+        matmul(17, 9, 5), "opencl", database=database, trials=2, options=options, quiet=True
     )
-    assert done.stdout + done.stderr == "None 3 []\nTrue\n"
+    records = database.records(with_failures=True)
+    assert result.unmeasured is None
+    assert len(records) == 3
+    assert [each.failure for each in records] == ["", "", ""]
+    assert all(each.seconds and each.estimate is None for each in records)
+
+
+def test_the_emulation_is_measured_only_if_it_is_asked_for(monkeypatch):
+    if not tw.cuda(0).exist:
+        pytest.skip("CUDA is not emulated in this process")
+    target = tw.Target.from_device("cuda:0")
+    assert why_unmeasured(target) == "cuda:0 is emulated, and its times say nothing about a GPU"
+    monkeypatch.setenv("TILEWRIGHT_TUNE_ON_EMULATION", "1")
+    assert why_unmeasured(target) is None
+
+
+def test_why_nothing_is_measured():
+    if tw.device("metal").exist:
+        pytest.skip("this machine has Metal")
+    assert why_unmeasured(tw.Target("metal")) == "there is no device metal:0"
+    assert why_unmeasured(tw.Target("llvm")) is None

@@ -37,7 +37,7 @@ std::vector<LoopRef> tiled(Schedule& sch, LoopRef loop, int64_t count, int64_t m
   return steps::split(sch, loop, schedule::Factors(sizes.begin(), sizes.end()));
 }
 
-// The extent of a loop that a step of the trace knows as a sample.
+// The samples of tiles along rows and columns: of the grid, of a block of threads, and of a thread.
 struct Threads {
   std::vector<ExprRef> rows, columns;
 };
