@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tilewright/ir/expr.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::analysis {
