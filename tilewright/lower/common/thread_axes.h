@@ -1,6 +1,7 @@
 // Loops whose iterations run on the blocks and threads of a GPU.
 #pragma once
 #include <array>
+#include <optional>
 #include <string_view>
 
 #include "tilewright/tir/tir.h"
