@@ -10,6 +10,7 @@
 #include "tilewright/driver/process.h"
 #include "tilewright/driver/workshop.h"
 #include "tilewright/runtime/device/cuda_emulation.h"
+#include "tilewright/runtime/dlpack.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/file.h"
 #include "tilewright/support/hash.h"
