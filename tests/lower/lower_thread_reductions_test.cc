@@ -1,5 +1,6 @@
 // Threads put their parts of a sum together; tests/lower/test_kernels.py runs more of them.
 #include "lower_testing.h"
+#include "tilewright/ir/walk.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 
