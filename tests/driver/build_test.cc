@@ -185,8 +185,9 @@ TEST_F(Driver, PathThatCannotBeWritten) {
 }
 
 TEST_F(Driver, TargetWithoutCodeGenerator) {
-  EXPECT_EQ(error_of([] { build(add(1), target::parse_target("cuda")); }),
-            "there is no code generator for target cuda yet");
+  const ir::Target unknown =
+      with(target::parse_target("llvm"), [](ir::TargetNode& n) { n.kind_name = "webgpu"; });
+  EXPECT_EQ(error_of([&] { build(add(1), unknown); }), "there is no code generator for target webgpu yet");
 }
 
 TEST_F(Driver, TwoFunctionsOfOneSymbol) {
