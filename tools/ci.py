@@ -137,7 +137,7 @@ def sanitizer_commands() -> list[Command]:
     # are ignored
     env = {"ASAN_OPTIONS": "detect_leaks=0:detect_odr_violation=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
     # these mostly run compiled code, which is not instrumented
-    left_out = ("models", "examples", "install", "tools", "compat/test_course.py")
+    left_out = ("models", "examples", "install", "tools", "devices", "emulation", "compat/test_course.py")
     folders = [f"--ignore=tests/{name}" for name in left_out]
     python = pytest(
         "sanitizers",
