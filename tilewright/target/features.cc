@@ -9,36 +9,26 @@
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/target/cores.h"
 #include "tilewright/target/costs.h"
+#include "tilewright/target/feature_table.h"
 
 namespace tilewright::target {
-namespace {
 
-template <class T>
-void append(const T& description, const FeatureSources& sources, std::vector<FeatureRow>* rows) {
-  const auto add = [&](const auto& field) {
-    const auto source = sources.find(field.name);
-    rows->push_back({field.name, description.*field.member, field.unit, field.doc,
-                     source == sources.end() ? "a common core" : source->second});
-  };
-  std::apply([&](const auto&... field) { (add(field), ...); }, T::fields());
+static Features& part(Features& features, std::type_identity<Features>) { return features; }
+static Rates& part(Features& features, std::type_identity<Rates>) { return features.rates; }
+static DotInstructions& part(Features& features, std::type_identity<DotInstructions>) {
+  return features.dots;
 }
 
-}  // namespace
-
 std::vector<FeatureRow> Features::rows(const FeatureSources& sources) const {
+  const std::string common = "a common core";
   std::vector<FeatureRow> rows;
-  append(*this, sources, &rows);
-  append(rates, sources, &rows);
-  append(dots, sources, &rows);
+  append_rows(*this, sources, common, &rows);
+  append_rows(rates, sources, common, &rows);
+  append_rows(dots, sources, common, &rows);
   return rows;
 }
 
-std::string Features::str() const {
-  std::string text;
-  for (const FeatureRow& row : rows())
-    std::visit([&](auto value) { text += fmt::format("{} ", value); }, row.value);
-  return text;
-}
+std::string Features::str() const { return values_text(rows()); }
 
 int64_t Features::bfloat_speedup() const {
   return dots.bfloat_tiles ? kGraphCosts.bfloat_tile_speedup : dots.bfloats ? 2 : 1;
@@ -68,41 +58,12 @@ bool Processor::has(std::string_view feature) const {
 
 namespace {
 
-/// Sets features, and remembers where they come from.
-class Builder {
+class Builder : public FeatureBuilder<KnownFeatures> {
  public:
-  KnownFeatures known;
-
-  template <class Owner, class T>
-  void set(T Owner::* member, T value, const std::string& source) {
-    owner<Owner>().*member = value;
-    std::apply([&](const auto&... field) { (remember(field, member, source), ...); }, Owner::fields());
-  }
   // A number that the system tells.
   void set_from_system(int64_t Features::* member, int name) {
     const long value = sysconf(name);
     if (value > 0) set(member, static_cast<int64_t>(value), "this machine's system");
-  }
-  // An attribute that the target has.
-  void set_from_target(int64_t Features::* member, const ir::Target& target, const std::string& name) {
-    if (target->attrs.get(name)) set(member, target->attrs.get_int(name, 0), "-" + name);
-  }
-
- private:
-  template <class Owner>
-  Owner& owner() {
-    if constexpr (std::is_same_v<Owner, Features>)
-      return known.features;
-    else if constexpr (std::is_same_v<Owner, Rates>)
-      return known.features.rates;
-    else
-      return known.features.dots;
-  }
-  template <class Field, class Member>
-  void remember(const Field& field, Member member, const std::string& source) {
-    if constexpr (std::is_same_v<decltype(field.member), Member>) {
-      if (field.member == member) known.sources.insert_or_assign(std::string(field.name), source);
-    }
   }
 };
 

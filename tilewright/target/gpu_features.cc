@@ -7,8 +7,15 @@
 #include <charconv>
 
 #include "tilewright/support/error.h"
+#include "tilewright/target/feature_table.h"
 
 namespace tilewright::target {
+
+static GpuFeatures& part(GpuFeatures& features, std::type_identity<GpuFeatures>) { return features; }
+static TensorCores& part(GpuFeatures& features, std::type_identity<TensorCores>) {
+  return features.tensor_cores;
+}
+
 namespace {
 
 constexpr int64_t kKiB = 1 << 10, kMiB = 1 << 20;
@@ -82,31 +89,7 @@ TensorCores tensor_cores_of(int64_t number) {
   return cores;
 }
 
-/// Sets features, and remembers where they come from.
-class Builder {
- public:
-  KnownGpuFeatures known;
-
-  template <class Owner, class T>
-  void set(T Owner::* member, T value, const std::string& source) {
-    if constexpr (std::is_same_v<Owner, GpuFeatures>)
-      known.features.*member = value;
-    else
-      known.features.tensor_cores.*member = value;
-    std::apply([&](const auto&... field) { (remember(field, member, source), ...); }, Owner::fields());
-  }
-  void set_from_target(int64_t GpuFeatures::* member, const ir::Target& target, const std::string& name) {
-    if (target->attrs.get(name)) set(member, target->attrs.get_int(name, 0), "-" + name);
-  }
-
- private:
-  template <class Field, class Member>
-  void remember(const Field& field, Member member, const std::string& source) {
-    if constexpr (std::is_same_v<decltype(field.member), Member>) {
-      if (field.member == member) known.sources.insert_or_assign(std::string(field.name), source);
-    }
-  }
-};
+using Builder = FeatureBuilder<KnownGpuFeatures>;
 
 void set_capability(int64_t number, Builder* builder) {
   using G = GpuFeatures;
@@ -163,16 +146,6 @@ void set_attributes(const ir::Target& target, Builder* builder) {
     builder->set(&G::max_threads_per_sm, known.max_threads_per_block, "max_threads_per_block");
 }
 
-template <class T>
-void append(const T& description, const FeatureSources& sources, std::vector<FeatureRow>* rows) {
-  const auto add = [&](const auto& field) {
-    const auto source = sources.find(field.name);
-    rows->push_back({field.name, description.*field.member, field.unit, field.doc,
-                     source == sources.end() ? "a common GPU" : source->second});
-  };
-  std::apply([&](const auto&... field) { (add(field), ...); }, T::fields());
-}
-
 int64_t rounded_up(int64_t value, int64_t part) { return (value + part - 1) / part * part; }
 
 }  // namespace
@@ -193,18 +166,14 @@ int64_t GpuFeatures::blocks_per_sm(int64_t threads, int64_t registers_per_thread
 }
 
 std::vector<FeatureRow> GpuFeatures::rows(const FeatureSources& sources) const {
+  const std::string common = "a common GPU";
   std::vector<FeatureRow> rows;
-  append(*this, sources, &rows);
-  append(tensor_cores, sources, &rows);
+  append_rows(*this, sources, common, &rows);
+  append_rows(tensor_cores, sources, common, &rows);
   return rows;
 }
 
-std::string GpuFeatures::str() const {
-  std::string text;
-  for (const FeatureRow& row : rows())
-    std::visit([&](auto value) { text += fmt::format("{} ", value); }, row.value);
-  return text;
-}
+std::string GpuFeatures::str() const { return values_text(rows()); }
 
 bool is_gpu(const ir::Target& target) {
   return target->kind_name == "cuda" || target->kind_name == "opencl" || target->kind_name == "metal";
