@@ -119,7 +119,7 @@ void check_tensor(const MachineObject& machine, const BytecodeFunction& function
   if (!has_dtype || !has_ndim || !match(shape, patterns, frame))
     wrong_tensor(machine, function, instruction, frame);
   if (!machine.device.is_cpu()) {
-    value = Value(ready_on(value.as_tensor(), machine.device));
+    value = Value(ready_on(value.as_tensor(), machine.device, machine.argument_alignment));
     return;
   }
   if (tensor->dl.device.device_type != kDLCPU) {

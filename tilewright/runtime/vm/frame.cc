@@ -41,7 +41,7 @@ Frame::Frame(const BytecodeFunction& function, Device device)
       anys_(new TilewrightAny[longest_operand_list(function)]),
       dims_(new int64_t[longest_operand_list(function)]),
       device_(device),
-      spread_((arena_alignment(device) + kTensorAlignment - 1) / int64_t{kTensorAlignment}) {
+      spread_((argument_alignment(device) + kTensorAlignment - 1) / int64_t{kTensorAlignment}) {
   values_.reserve(longest_operand_list(function));
 }
 

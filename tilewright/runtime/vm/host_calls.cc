@@ -27,18 +27,19 @@ Value call_on_host(const Function& function, Args args, Device device) {
   return moved_to(std::move(result), device);
 }
 
-int64_t arena_alignment(Device device) {
-  if (device.is_cpu()) return kTensorAlignment;
-  const int64_t needed = accelerator(device, "vm").properties(device.id).memory_alignment;
-  return std::max<int64_t>(needed, kTensorAlignment);
+int64_t argument_alignment(Device device) {
+  if (device.is_cpu()) return 1;
+  return std::max<int64_t>(1, accelerator(device, "vm").properties(device.id).memory_alignment);
 }
 
-Tensor ready_on(const Tensor& tensor, Device device) {
+bool is_ready_on(const DLTensor& tensor, Device device, int64_t alignment) {
+  return Device::from_dlpack(tensor.device) == device && Tensor::is_kernel_ready(tensor) &&
+         reinterpret_cast<uintptr_t>(tensor.data) % static_cast<uintptr_t>(alignment) == 0;
+}
+
+Tensor ready_on(const Tensor& tensor, Device device, int64_t alignment) {
   const Tensor moved = tensor.to(device).compact();
-  if (device.is_cpu()) return moved;
-  const auto alignment =
-      static_cast<size_t>(accelerator(device, "vm").properties(device.id).memory_alignment);
-  return alignment <= 1 || moved.is_aligned(alignment) ? moved : moved.copy();
+  return moved.is_aligned(static_cast<size_t>(alignment)) ? moved : moved.copy();
 }
 
 }  // namespace tilewright::runtime::vm

@@ -11,10 +11,14 @@ Value moved_to(Value value, Device device);
 /// copied to the host, and those that it may write back to where they are.
 Value call_on_host(const Function& function, Args args, Device device);
 
-/// A tensor on `device` that kernels there accept: compact, and aligned as the device's arguments must be.
-Tensor ready_on(const Tensor& tensor, Device device);
+/// The bytes to which arguments of kernels on `device` must be aligned; 1 on the CPU.
+int64_t argument_alignment(Device device);
 
-/// The bytes to which tensors in an arena of `device` are aligned.
-int64_t arena_alignment(Device device);
+/// True if `ready_on` would give the tensor itself.
+bool is_ready_on(const DLTensor& tensor, Device device, int64_t alignment);
+
+/// A tensor on `device` that kernels there accept: compact, and aligned to `alignment` bytes.  `tensor` itself if it is
+/// one.
+Tensor ready_on(const Tensor& tensor, Device device, int64_t alignment);
 
 }  // namespace tilewright::runtime::vm

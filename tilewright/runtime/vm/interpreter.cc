@@ -4,7 +4,6 @@
 #include <bit>
 #include <chrono>
 
-#include "tilewright/runtime/builtins.h"
 #include "tilewright/runtime/error_state.h"
 #include "tilewright/runtime/interrupt.h"
 #include "tilewright/runtime/scalar.h"
@@ -179,7 +178,9 @@ class Interpreter {
   const BytecodeFunction& function_;
   // A tensor from elsewhere, or a part of one that does not begin where arguments may, is copied.
   void make_ready(Value& value) const {
-    if (value.tensor_object()) value = Value(ready_on(value.as_tensor(), machine_.device));
+    const TensorObject* tensor = value.tensor_object();
+    if (tensor && !is_ready_on(tensor->dl, machine_.device, machine_.argument_alignment))
+      value = Value(ready_on(value.as_tensor(), machine_.device, machine_.argument_alignment));
   }
 
   Frame& frame_;
@@ -250,7 +251,7 @@ Value Interpreter::run_packed(const Callee& callee, const Instruction& instructi
   auto call = [&] {
     Value result;
     const Args list = args(instruction);
-    const bool is_for_host = is_on_device_ && is_host_function(callee.name());
+    const bool is_for_host = is_on_device_ && callee.is_for_host();
     timed(callee, {},
           [&] { result = is_for_host ? call_on_host(target, list, machine_.device) : target.call(list); });
     frame_.values().clear();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "tilewright/runtime/builtins.h"
+#include "tilewright/runtime/vm/host_calls.h"
 #include "tilewright/runtime/vm/interpreter.h"
 #include "tilewright/runtime/vm/print.h"
 #include "tilewright/runtime/vm/serialize.h"
@@ -88,7 +90,8 @@ Device device_for(const Executable& executable, std::optional<Device> wanted) {
 
 }  // namespace
 
-Callee::Callee(std::string name, const Module& kernels) : name_(std::move(name)) {
+Callee::Callee(std::string name, const Module& kernels)
+    : name_(std::move(name)), is_for_host_(is_host_function(name_)) {
   if (kernels) function_ = kernels.find_function(name_);
   is_from_module_ = static_cast<bool>(function_);
   if (!is_from_module_) return;
@@ -110,7 +113,11 @@ Function Callee::current() const {
 }
 
 MachineObject::MachineObject(Executable source, const Module& kernels, Device device)
-    : ModuleObject("vm"), executable(std::move(source)), kernels(kernels), device(device) {
+    : ModuleObject("vm"),
+      executable(std::move(source)),
+      kernels(kernels),
+      device(device),
+      argument_alignment(vm::argument_alignment(device)) {
   const std::string fault = find_fault(executable);
   TILEWRIGHT_CHECK(fault.empty(), "vm: {}", fault);
   for (const Tensor& constant : executable.constants) constants.push_back(on_device(constant, device));

@@ -18,6 +18,8 @@ class Callee {
   /// Compiled code that stays valid as long as the machine; null if the callee must be called with Values.
   TilewrightKernel kernel() const { return kernel_; }
   void* self() const { return self_; }
+  /// True for a function of the runtime that reads and writes memory of the host.
+  bool is_for_host() const { return is_for_host_; }
   /// The function object that `kernel` belongs to.
   const FunctionObject& compiled() const { return *compiled_; }
   /// The current function: that of the module, or the one that the registry has under the name now.  May be
@@ -26,6 +28,7 @@ class Callee {
 
  private:
   std::string name_;
+  bool is_for_host_;
   TilewrightKernel kernel_ = nullptr;
   void* self_ = nullptr;
   const FunctionObject* compiled_ = nullptr;  // owned by function_
@@ -51,7 +54,8 @@ class MachineObject final : public ModuleObject {
   const Executable executable;
   const Module kernels;
   const Device device;
-  std::vector<Value> constants;  // of the executable, on the device
+  const int64_t argument_alignment;  // of kernels on the device, in bytes
+  std::vector<Value> constants;      // of the executable, on the device
   std::deque<Callee> callees;
   std::vector<Value> strings;
   mutable Profiler profiler;
