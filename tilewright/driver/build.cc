@@ -145,10 +145,8 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
   auto* compiled = new CompiledModule(options.name, generator, std::move(kernels), options.blob);
   runtime::Module result{Ref<runtime::ModuleObject>(compiled)};
   if (generator.device_source) {
-    std::vector<std::string> sources;
-    for (const Kernel& kernel : compiled->kernels()) sources.push_back(kernel.device_source);
     result.import_module(runtime::Module(
-        Ref<runtime::ModuleObject>(new DeviceModule(generator.device_kind, std::move(sources)))));
+        Ref<runtime::ModuleObject>(new DeviceModule(generator.device_kind, compiled->device_sources()))));
   }
   if (!generator.object) return result;  // compiled later, when it is needed
   Timer timer(options, mutex, "link", "");
@@ -162,16 +160,13 @@ runtime::Module build(const tir::PrimFunc& func, const ir::Target& target, const
 }
 
 std::vector<schedule::Attempt> schedule_by_rules(schedule::Schedule& sch, const ir::Target& target) {
-  const bool is_gpu = target::is_gpu(target);
-  // rules for GPUs look at nothing but the target
-  const target::GpuFeatures gpu = is_gpu ? target::gpu_features_of(target).features : target::GpuFeatures();
-  const Generator generator = is_gpu ? Generator() : make_generator(target);
+  const Generator generator = make_generator(target);
   std::vector<std::string> names;
   for (const schedule::State::Func& func : sch.state().funcs()) names.push_back(func.name->name_hint);
   std::vector<schedule::Attempt> attempts;
   for (const std::string& name : names) {
-    for (schedule::Attempt& each : is_gpu ? schedule::schedule_for_gpu(sch, name, gpu)
-                                          : schedule::schedule_by_rules(sch, name, generator.features))
+    for (schedule::Attempt& each : generator.gpu ? schedule::schedule_for_gpu(sch, name, *generator.gpu)
+                                                 : schedule::schedule_by_rules(sch, name, generator.features))
       attempts.push_back(std::move(each));
   }
   return attempts;

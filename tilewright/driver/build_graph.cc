@@ -26,6 +26,7 @@
 #include "tilewright/relax/vm/vm_codegen.h"
 #include "tilewright/runtime/device/large_blocks.h"
 #include "tilewright/runtime/vm/serialize.h"
+#include "tilewright/support/finally.h"
 
 namespace tilewright::driver {
 namespace {
@@ -146,38 +147,11 @@ void add_to(std::vector<ir::PassRecord>& records, const ir::PassRecord& record) 
   records.push_back(record);
 }
 
-/// Makes the target's features available to passes during its lifetime.
-class WithFeatures {
- public:
-  WithFeatures(ir::PassContext& context, const target::Features& features)
-      : context_(context), before_(context.features) {
-    context.features = std::make_shared<const target::Features>(features);
-  }
-  ~WithFeatures() { context_.features = std::move(before_); }
-  WithFeatures(const WithFeatures&) = delete;
-  WithFeatures& operator=(const WithFeatures&) = delete;
-
- private:
-  ir::PassContext& context_;
-  std::shared_ptr<const target::Features> before_;
-};
-
-/// Leaves out, during its lifetime, the passes that bring graphs into forms which only CPUs gain by.
-class WithoutPasses {
- public:
-  WithoutPasses(ir::PassContext& context, bool is_gpu) : context_(context), before_(context.disabled) {
-    if (!is_gpu) return;
-    for (const char* name : {"winograd", "integer_products", "quantize_before_moves", "alias_slices"})
-      context.disabled.emplace_back(name);
-  }
-  ~WithoutPasses() { context_.disabled = std::move(before_); }
-  WithoutPasses(const WithoutPasses&) = delete;
-  WithoutPasses& operator=(const WithoutPasses&) = delete;
-
- private:
-  ir::PassContext& context_;
-  std::vector<std::string> before_;
-};
+// Leaves out the passes that bring graphs into forms which only CPUs gain by.
+void leave_out_cpu_passes(ir::PassContext& context) {
+  for (const char* name : {"winograd", "integer_products", "quantize_before_moves", "alias_slices"})
+    context.disabled.emplace_back(name);
+}
 
 }  // namespace
 
@@ -185,7 +159,10 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
                        const StageObserver& on_stage, bool check_bounds, const records::Database* records) {
   using Clock = std::chrono::steady_clock;
   relax::check_context(context);
-  const WithoutPasses without(context, target::is_gpu(target));
+  const Finally restore([&context, features = context.features, disabled = context.disabled] {
+    context.features = features;
+    context.disabled = disabled;
+  });
   if (verifies_passes() && !context.verify) context.verify = &verify_module;
   // weights change their form one after the other: blocks that are freed cannot be reused by the next one
   std::optional<runtime::LargeBlocks::NoneKept> none_kept(std::in_place, runtime::LargeBlocks::of_process());
@@ -201,8 +178,10 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
   stage("normalize");
   context.clear_records();
   const Generator generator = make_generator(target);
+  if (generator.gpu) leave_out_cpu_passes(context);
   // rules about vectors and caches of CPUs have nothing to say about a GPU
-  const WithFeatures with_features(context, generator.gpu ? target::Features{} : generator.features);
+  context.features =
+      std::make_shared<const target::Features>(generator.gpu ? target::Features{} : generator.features);
   context.likely_sizes = relax::likely_sizes(result.legalized, std::move(context.likely_sizes));
   result.legalized = ir::run_pipeline(relax::default_pipeline(), std::move(result.legalized), context);
   result.legalized = relax::with_likely_sizes(result.legalized, context.likely_sizes);

@@ -46,10 +46,13 @@ const std::string& CompiledModule::blob_bytes() const {
 }
 
 std::string CompiledModule::device_code(bool is_for_here) const {
-  if (!generator_.device_images) return "";
+  return generator_.device_images ? generator_.device_images(device_sources(), is_for_here) : "";
+}
+
+std::vector<std::string> CompiledModule::device_sources() const {
   std::vector<std::string> sources;
   for (const Kernel& kernel : kernels_) sources.push_back(kernel.device_source);
-  return generator_.device_images(sources, is_for_here);
+  return sources;
 }
 
 std::vector<std::string> CompiledModule::objects() const {

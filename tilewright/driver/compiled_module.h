@@ -24,6 +24,8 @@ class CompiledModule final : public runtime::ModuleObject {
   const Generator& generator() const { return generator_; }
   /// The functions, without their objects.
   const std::vector<Kernel>& kernels() const { return kernels_; }
+  /// Generator::device_source of each function.
+  std::vector<std::string> device_sources() const;
   /// The lowered module of each function; lowers the functions whose code came from the cache.
   std::vector<ir::IRModule> lowered() const;
   /// The functions' code, then the object with the other exports of a library (kernel_abi.h).  Compiles

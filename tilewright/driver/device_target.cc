@@ -75,9 +75,13 @@ std::string bytes_of(const runtime::DeviceCode& code) {
 // The kernels of one function, with their text.
 std::string source_of(const ir::IRModule& lowered, const DeviceTarget& device) {
   runtime::DeviceCode code;
-  for (const codegen::KernelText& kernel : codegen::kernel_texts(device.language, {&lowered, 1})) {
-    const std::string key = lowered->find(kernel.name)->attrs.get_string(std::string(kDeviceKey), "");
-    code.kernels.push_back({key, kernel.name, kernel.params, {0}});
+  for (size_t n = 0; n < lowered->functions.size(); ++n) {
+    if (!is_kernel(lowered->functions[n])) continue;
+    const auto func = ir::ref_as<tir::PrimFuncNode>(lowered->functions[n]);
+    std::vector<DataType> params;
+    for (const tir::Var& param : func->params) params.push_back(param->dtype);
+    const std::string key = func->attrs.get_string(std::string(kDeviceKey), "");
+    code.kernels.push_back({key, lowered->global_vars[n]->name_hint, std::move(params), {0}});
   }
   if (code.kernels.empty()) return "";
   code.images.push_back(
