@@ -9,6 +9,7 @@
 #include "tilewright/lower/common/raise_error.h"
 #include "tilewright/lower/common/written_params.h"
 #include "tilewright/lower/lowered.h"
+#include "tilewright/runtime/device.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/text.h"
@@ -186,11 +187,10 @@ class Entry {
                           {given, place_.device_id}));
   }
 
-  static std::string_view device_name(int32_t type) {
-    return type == kDLCUDA     ? "cuda"
-           : type == kDLOpenCL ? "opencl"
-           : type == kDLMetal  ? "metal"
-                               : "another kind";
+  // "cuda"
+  static std::string device_name(int32_t type) {
+    const std::string device = runtime::Device{type}.str();
+    return device.substr(0, device.find(':'));
   }
 
   // Compares known extents; binds a variable at its first occurrence; checks of expressions of variables come

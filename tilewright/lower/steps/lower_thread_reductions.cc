@@ -66,11 +66,10 @@ class Reduction {
   Reduction(const Nest& nest, std::vector<const ForNode*> around, int64_t warp_size)
       : nest_(nest), realize_(nest.realize), block_(realize_->block.get()), warp_size_(warp_size) {
     for (const ForNode* loop : nest.loops) {
-      if (kernel_axis(loop)) {
+      if (kernel_axis(loop))
         bound_.push_back(loop);
-      } else {
-        (reduces(loop, realize_) ? reducing_ : spatial_).push_back(loop);
-      }
+      else if (!reduces(loop, realize_))
+        spatial_.push_back(loop);
     }
     for (const ForNode* loop : around) {
       if (is_thread_loop(loop)) threads_.push_back(loop);
@@ -157,7 +156,6 @@ class Reduction {
   // The conditions of the block that do not depend on terms of the sum.
   PrimExpr spatial_condition(const Substitution& loops) const {
     PrimExpr all = bool_imm(true);
-    if (ignores_conditions_) return all;
     for (const PrimExpr& part : arith::conjuncts(realize_->predicate)) {
       const bool is_of_term = std::any_of(nest_.loops.begin(), nest_.loops.end(), [&](const ForNode* loop) {
         return reduces(loop, realize_) && uses(part, loop->loop_var.get());
@@ -167,7 +165,8 @@ class Reduction {
     return all;
   }
 
-  // A block called `name` in copies of the spatial loops.  `make`: its body, from indices of the result.
+  // A block called `name` in copies of the spatial loops, where `condition` holds and the result is wanted; without one in
+  // all threads, which wait for each other in it.  `make`: its body, from indices of the result.
   template <class Make>
   Stmt in_spatial_loops(const std::string& name, PrimExpr condition, const Make& make) const {
     Substitution loops;
@@ -183,7 +182,8 @@ class Reduction {
     Block block =
         BlockNode::make(name, own.axes, buffers, regions_read(body, buffers), regions_written(body, buffers),
                         std::vector<MatchBufferRegion>{}, AttrMap(), Stmt(), body, block_->span);
-    Stmt stmt = BlockRealizeNode::make(own.values, logical_and(spatial_condition(loops), condition), block);
+    const PrimExpr where = condition ? logical_and(spatial_condition(loops), condition) : bool_imm(true);
+    Stmt stmt = BlockRealizeNode::make(own.values, where, block);
     for (size_t n = spatial_.size(); n-- > 0;)
       stmt = ForNode::make(spatial_[n]->min, spatial_[n]->extent, vars[n], ForKind::kSerial, std::string(),
                            AttrMap(), stmt);
@@ -191,17 +191,9 @@ class Reduction {
   }
   using Made = std::pair<Stmt, std::vector<Buffer>>;
 
-  // All threads put parts together, those too whose result is not wanted: they wait for each other.
-  Reduction for_all_threads() const {
-    Reduction all = *this;
-    all.ignores_conditions_ = true;
-    return all;
-  }
-
   Stmt initial() const {
-    const Reduction all = for_all_threads();
-    return all.in_spatial_loops(
-        block_->name_hint + "_init", bool_imm(true),
+    return in_spatial_loops(
+        block_->name_hint + "_init", nullptr,
         [&](const std::vector<PrimExpr>& indices, const Substitution& axes) -> Made {
           std::vector<Stmt> stores;
           for (size_t n = 0; n < partial_.size(); ++n)
@@ -230,14 +222,13 @@ class Reduction {
   }
 
   Stmt combined(const Sharers& group) const {
-    const Reduction all = for_all_threads();
-    return all.in_spatial_loops(block_->name_hint + "_combine", bool_imm(true),
-                                [&](const std::vector<PrimExpr>& indices, const Substitution&) -> Made {
-                                  std::vector<Buffer> shared;
-                                  const Stmt stmt =
-                                      combine_parts(update_, partial_, indices, group, warp_size_, &shared);
-                                  return {stmt, shared};
-                                });
+    return in_spatial_loops(block_->name_hint + "_combine", nullptr,
+                            [&](const std::vector<PrimExpr>& indices, const Substitution&) -> Made {
+                              std::vector<Buffer> shared;
+                              const Stmt stmt =
+                                  combine_parts(update_, partial_, indices, group, warp_size_, &shared);
+                              return {stmt, shared};
+                            });
   }
 
   // Memory that all see is written by the first thread; each has its own registers.
@@ -293,8 +284,7 @@ class Reduction {
   const BlockRealizeNode* realize_;
   const BlockNode* block_;
   int64_t warp_size_;
-  std::vector<const ForNode*> bound_, reducing_, spatial_, threads_;
-  bool ignores_conditions_ = false;
+  std::vector<const ForNode*> bound_, spatial_, threads_;
   analysis::Update update_ = {};
   std::vector<Buffer> partial_;
 };

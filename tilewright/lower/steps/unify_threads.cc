@@ -60,23 +60,20 @@ Axes axes_of(const Stmt& kernel) {
 }
 
 // Buffers of scope global that a kernel allocates for one thread: inside of all loops over threads.
-class Privates {
- public:
-  Stmt run(const Stmt& kernel) {
-    return rewrite(kernel, [&](auto& self, const AllocBufferNode* node) -> Stmt {
-      if (node->buffer->scope() != "global") return self.children(node);
-      if (has_kernel(node->body))
-        throw UserError(node, "the threads of a block share buffer {}, which is in scope global",
-                        node->buffer->name)
-            .help("put it into scope shared: sch.set_scope(block, 0, \"shared\")");
-      const Var data = pointer_var(node->buffer->data->name_hint, node->buffer->dtype, "local");
-      const Buffer own = with(node->buffer, [&](BufferNode& changed) { changed.data = data; });
-      self.replace_uses(node->buffer.get(), own);
-      self.replace_uses(node->buffer->data.get(), data);
-      return AllocBufferNode::make(own, node->annotations, self(node->body), node->span);
-    });
-  }
-};
+Stmt with_private_memory(const Stmt& kernel) {
+  return rewrite(kernel, [&](auto& self, const AllocBufferNode* node) -> Stmt {
+    if (node->buffer->scope() != "global") return self.children(node);
+    if (has_kernel(node->body))
+      throw UserError(node, "the threads of a block share buffer {}, which is in scope global",
+                      node->buffer->name)
+          .help("put it into scope shared: sch.set_scope(block, 0, \"shared\")");
+    const Var data = pointer_var(node->buffer->data->name_hint, node->buffer->dtype, "local");
+    const Buffer own = with(node->buffer, [&](BufferNode& changed) { changed.data = data; });
+    self.replace_uses(node->buffer.get(), own);
+    self.replace_uses(node->buffer->data.get(), data);
+    return AllocBufferNode::make(own, node->annotations, self(node->body), node->span);
+  });
+}
 
 Stmt without_inner_loops(const Stmt& kernel, const Axes& axes) {
   const auto replaced = [&](auto& self, size_t axis, const Var& var, const Stmt& body) {
@@ -126,7 +123,7 @@ void require_known_before(const Axes& axes, const Stmt& kernel) {
 Stmt unified(const Stmt& kernel) {
   const Axes axes = axes_of(kernel);
   require_known_before(axes, kernel);
-  Stmt stmt = without_inner_loops(Privates().run(kernel), axes);
+  Stmt stmt = without_inner_loops(with_private_memory(kernel), axes);
   for (size_t n = axes.size(); n-- > 0;) {
     const Axis& axis = axes[n];
     if (axis.var)
