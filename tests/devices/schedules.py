@@ -28,23 +28,8 @@ def naive(sch):
         sch.bind(loop, axis)
 
 
-def local_blocking(sch, tile_local=4, tile_block=4, tile_k=4):
-    block = sch.get_block("C")
-    local = sch.cache_write(block, 0, "local")
-    i, j, k = sch.get_loops(block)
-    i0, i1, i2 = sch.split(i, [None, tile_block, tile_local])
-    j0, j1, j2 = sch.split(j, [None, tile_block, tile_local])
-    k0, k1 = sch.split(k, [None, tile_k])
-    sch.unroll(k1)
-    sch.reorder(i0, j0, i1, j1, k0, k1, i2, j2)
-    sch.reverse_compute_at(local, j1)
-    for loop, axis in ((i0, "blockIdx.y"), (j0, "blockIdx.x"), (i1, "threadIdx.y"), (j1, "threadIdx.x")):
-        sch.bind(loop, axis)
-    sch.decompose_reduction(block, k0)
-
-
-def shared_blocking(sch, tile_local=4, tile_block=4, tile_k=8):
-    """With the threads of a block fetching its tiles together."""
+def tiles_in_registers(sch, tile_local, tile_block, tile_k):
+    """Splits the product into tiles of blocks, threads and registers; the block, and its loops i1, j1, k0 and k1."""
     block = sch.get_block("C")
     local = sch.cache_write(block, 0, "local")
     i, j, k = sch.get_loops(block)
@@ -55,6 +40,20 @@ def shared_blocking(sch, tile_local=4, tile_block=4, tile_k=8):
     sch.reverse_compute_at(local, j1)
     sch.bind(i0, "blockIdx.y")
     sch.bind(j0, "blockIdx.x")
+    return block, i1, j1, k0, k1
+
+
+def local_blocking(sch, tile_local=4, tile_block=4, tile_k=4):
+    block, i1, j1, k0, k1 = tiles_in_registers(sch, tile_local, tile_block, tile_k)
+    sch.unroll(k1)
+    sch.bind(i1, "threadIdx.y")
+    sch.bind(j1, "threadIdx.x")
+    sch.decompose_reduction(block, k0)
+
+
+def shared_blocking(sch, tile_local=4, tile_block=4, tile_k=8):
+    """With the threads of a block fetching its tiles together."""
+    block, i1, j1, k0, _ = tiles_in_registers(sch, tile_local, tile_block, tile_k)
     sch.bind(sch.fuse(i1, j1), "threadIdx.x")
     for number in (0, 1):
         copy = sch.cache_read(block, number, "shared")

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from devices.schedules import integers, local_blocking, matmul, shared_blocking
 from lowered_kernels import kernel_of
 
 import tilewright as tw
@@ -17,23 +18,6 @@ def barriers(func) -> int:
     return len(re.findall(r'tvm_storage_sync\("shared"\)', str(func)))
 
 
-def matmul(n, m, k):
-    @T.prim_func
-    def main(A: T.Buffer((n, k), "float32"), B: T.Buffer((k, m), "float32"), C: T.Buffer((n, m), "float32")):
-        for i, j, kk in T.grid(n, m, k):
-            with T.block("C"):
-                vi, vj, vk = T.axis.remap("SSR", [i, j, kk])
-                with T.init():
-                    C[vi, vj] = T.float32(0)
-                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
-
-    return main
-
-
-def integers(*shape):
-    return np.random.default_rng(0).integers(-4, 5, shape).astype("float32")
-
-
 def check_matmul(sch, n, m, k, target):
     """The lowered kernel, run thread by thread, has no race and the numbers of numpy."""
     kernel = kernel_of(sch.mod["main"], target)
@@ -44,44 +28,6 @@ def check_matmul(sch, n, m, k, target):
 
 
 # ---- chapter 6.1 of the course
-
-
-def local_blocking(sch, tile_local, tile_block, tile_k):
-    block = sch.get_block("C")
-    local = sch.cache_write(block, 0, "local")
-    i, j, k = sch.get_loops(block)
-    i0, i1, i2 = sch.split(i, [None, tile_block, tile_local])
-    j0, j1, j2 = sch.split(j, [None, tile_block, tile_local])
-    k0, k1 = sch.split(k, [None, tile_k])
-    sch.unroll(k1)
-    sch.reorder(i0, j0, i1, j1, k0, k1, i2, j2)
-    sch.reverse_compute_at(local, j1)
-    for loop, axis in ((i0, "blockIdx.y"), (j0, "blockIdx.x"), (i1, "threadIdx.y"), (j1, "threadIdx.x")):
-        sch.bind(loop, axis)
-    sch.decompose_reduction(block, k0)
-
-
-def shared_blocking(sch, tile_local, tile_block, tile_k):
-    block = sch.get_block("C")
-    local = sch.cache_write(block, 0, "local")
-    i, j, k = sch.get_loops(block)
-    i0, i1, i2 = sch.split(i, [None, tile_block, tile_local])
-    j0, j1, j2 = sch.split(j, [None, tile_block, tile_local])
-    k0, k1 = sch.split(k, [None, tile_k])
-    sch.reorder(i0, j0, i1, j1, k0, k1, i2, j2)
-    sch.reverse_compute_at(local, j1)
-    sch.bind(i0, "blockIdx.y")
-    sch.bind(j0, "blockIdx.x")
-    tx = sch.fuse(i1, j1)
-    sch.bind(tx, "threadIdx.x")
-    for number in (0, 1):
-        copy = sch.cache_read(block, number, "shared")
-        sch.compute_at(copy, k0)
-        inner = sch.fuse(*sch.get_loops(copy)[-2:])
-        _, part, vector = sch.split(inner, [None, tile_block * tile_block, 4])
-        sch.vectorize(vector)
-        sch.bind(part, "threadIdx.x")
-    sch.decompose_reduction(block, k0)
 
 
 @pytest.mark.parametrize("target", TARGETS)
