@@ -54,7 +54,7 @@ void WorkQueue::run_until(int stream, uint64_t number) {
 
 void WorkQueue::run(int stream) { run_until(stream, last_number_); }
 
-// The latest stream first: whoever relies on another order than the one that was asked for is found.
+// The latest stream first, so that a program that relies on an order for which it has not asked fails.
 void WorkQueue::run_all() {
   for (size_t stream = streams_.size(); stream-- > 0;) run(static_cast<int>(stream));
 }

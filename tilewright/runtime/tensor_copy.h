@@ -9,7 +9,7 @@ namespace tilewright::runtime {
 /// gaps between elements narrower than a byte.
 void copy_elements(const Tensor& from, const Tensor& to);
 /// The same, but where the host is one of the two, and both are compact, it only queues the copy in the current stream:
-/// whoever waits for that stream may read `to` and change `from`. Both are kept alive until then.
+/// a thread that has waited for that stream may read `to` and change `from`. Both are kept alive until then.
 void copy_without_waiting(const Tensor& from, const Tensor& to);
 /// Raises UserError if `to` is read-only or has another shape or dtype.
 void require_copyable(const Tensor& from, const Tensor& to);

@@ -1,5 +1,5 @@
 // Helper functions for printed C (codegen/source/helpers.h has those that other languages share), and services
-// of whoever loads the library.
+// of the process that loads the library.
 #include <fmt/format.h>
 
 #include <cctype>

@@ -124,7 +124,7 @@ std::shared_ptr<void> record_event(int32_t id) {
 }
 
 bool is_done(int32_t id, void* event) {
-  Int status = kSuccess;  // below 0: an error, which whoever waits is told
+  Int status = kSuccess;  // below 0: an error, which a wait reports
   check(open_device(id),
         api().clGetEventInfo(static_cast<Event>(event), kEventCommandExecutionStatus, sizeof status, &status,
                              nullptr),
