@@ -3,7 +3,8 @@
 import check_includes
 
 SERVICES = (
-    "#pragma once\nbool structural_equal(const ObjectRef& a, const ObjectRef& b);\nstd::string repr(int);\n"
+    "#pragma once\n#include <string>\n"
+    "bool structural_equal(const ObjectRef& a, const ObjectRef& b);\nstd::string repr(int);\n"
 )
 
 
@@ -34,10 +35,36 @@ def test_include_through_another_header_suffices(tmp_path):
 def test_members_comments_and_own_functions_are_not_calls(tmp_path):
     files = {
         "tilewright/lower/f.cc": (
+            "#include <string>\n"
             "// as structural_equal(a, b)\n"
             "struct Printer {\n  std::string repr(int value) { return {}; }\n};\n"
             "bool g() { return options.structural_equal(a); }\n"
             "auto h() { return Printer().repr(1); }\n"
+        )
+    }
+    assert problems(tmp_path, files) == []
+
+
+def test_names_of_the_standard_library_need_their_header(tmp_path):
+    files = {
+        "tilewright/lower/f.h": "#include <vector>\nstd::vector<size_t> order();\n",
+        "tilewright/lower/f.cc": (
+            '#include "tilewright/lower/f.h"\n'
+            "std::vector<size_t> order() { return std::any_of(a, b, c) ? x : y; }\n"
+        ),
+    }
+    assert problems(tmp_path, files) == [
+        "tilewright/lower/f.h: uses size_t, but includes no <cstddef>",
+        "tilewright/lower/f.cc: uses std::any_of, but includes no <algorithm>",
+        "tilewright/lower/f.cc: uses size_t, but includes no <cstddef>",
+    ]
+
+
+def test_names_in_strings_and_other_headers_that_declare_them_need_none(tmp_path):
+    files = {
+        "tilewright/lower/f.cc": (
+            "#include <string>\nsize_t f() { return 0; }\nstd::size_t g();\n"
+            'const char* text = "std::vector<int> a";\n'
         )
     }
     assert problems(tmp_path, files) == []

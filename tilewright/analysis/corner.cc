@@ -1,5 +1,7 @@
 #include "tilewright/analysis/corner.h"
 
+#include <algorithm>
+
 #include "tilewright/ir/walk.h"
 #include "tilewright/tir/arithmetic.h"
 #include "tilewright/tir/builder.h"

@@ -1,5 +1,6 @@
 #include "tilewright/analysis/extremes.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "tilewright/arith/analyzer.h"

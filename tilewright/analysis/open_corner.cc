@@ -1,5 +1,7 @@
 #include "tilewright/analysis/open_corner.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "tilewright/arith/analyzer.h"

@@ -1,6 +1,8 @@
 // Finds accesses that certainly leave their buffer: shows an index that the program reaches and that is
 // outside of the buffer, for every size if extents are symbolic.  Accesses under a condition, in a branch or
 // after an assert are trusted, and so are indices that cannot be evaluated.
+#include <algorithm>
+
 #include "tilewright/analysis/extremes.h"
 #include "tilewright/analysis/open_corner.h"
 #include "tilewright/analysis/sure_accesses.h"

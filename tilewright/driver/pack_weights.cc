@@ -1,5 +1,6 @@
 #include "tilewright/driver/pack_weights.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 

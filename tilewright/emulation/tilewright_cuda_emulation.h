@@ -18,6 +18,7 @@
 #include <cstring>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "cuda_types.h"
 #include "fibers.h"

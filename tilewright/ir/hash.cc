@@ -1,4 +1,5 @@
 // The stable content hash: traverses like equality, but feeds a hasher.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>

@@ -1,6 +1,8 @@
 // Calls near to a refused one are tried on copies of the schedule, those that change least first.
 #include "tilewright/schedule/nearest.h"
 
+#include <algorithm>
+
 #include <fmt/ranges.h>
 
 #include "tilewright/schedule/core/access.h"

@@ -6,6 +6,7 @@
 // steps.h has the same as functions with types.
 // A copy is independent, understands the same handles and shares all IR.
 #pragma once
+#include <algorithm>
 #include <array>
 
 #include "tilewright/schedule/same_numbers.h"

@@ -1,5 +1,6 @@
 #include "tilewright/schedule/trace.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "tilewright/ir/services.h"

@@ -9,6 +9,9 @@
 // Architecture Reference Manual for A-profile, FMLA (indexed), LD1RQW.
 #include "tilewright/codegen/llvm/lane_products.h"
 
+#include <algorithm>
+#include <cstddef>
+
 #include "tilewright/codegen/llvm/lane_rewriter.h"
 
 namespace tilewright::codegen {

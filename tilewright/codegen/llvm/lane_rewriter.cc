@@ -5,6 +5,8 @@
 #include <llvm/IR/IntrinsicsAArch64.h>
 #include <llvm/Transforms/Utils/Local.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 
 namespace tilewright::codegen {

@@ -9,6 +9,7 @@
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/TargetParser/Triple.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "tilewright/arith/analyzer.h"

@@ -1,4 +1,6 @@
 // Loads, stores and allocations.  Buffers are flat here: one index, in elements of the buffer's scalar dtype.
+#include <algorithm>
+
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/lower/lowered.h"

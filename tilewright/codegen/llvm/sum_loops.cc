@@ -11,7 +11,10 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/UnrollLoop.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
+#include <string>
 
 namespace tilewright::codegen {
 namespace {

@@ -5,6 +5,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/PassManager.h>
 
+#include <cstddef>
 #include <vector>
 
 namespace tilewright::codegen {

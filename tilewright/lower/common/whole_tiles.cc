@@ -1,5 +1,6 @@
 #include "tilewright/lower/common/whole_tiles.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "tilewright/arith/analyzer.h"

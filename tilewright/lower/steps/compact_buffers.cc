@@ -8,6 +8,7 @@
 // allocation run.  A dimension whose hull has no constant bound keeps its extent.  Buffers whose address is
 // taken, or that have strides, are not changed.  A ramp counts from its first to its last element; a buffer
 // with other vector indices is not changed.
+#include <algorithm>
 #include <limits>
 #include <unordered_map>
 

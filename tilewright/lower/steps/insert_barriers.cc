@@ -5,6 +5,7 @@
 // Statements are followed in order, with the accesses since the last barrier; a loop's body is followed again with what
 // its iterations leave to the next one.  Where a loop as such needs none, but what came before it does, the barrier
 // stands before the loop.  A statement that not all threads execute cannot have one inside.
+#include <algorithm>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>

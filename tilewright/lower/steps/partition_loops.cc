@@ -10,6 +10,7 @@
 // Loops over tiles of rows whose number is open are split by common/open_rows.h; where it does not know how rows
 // are read, a branch inside tells whole tiles from others (common/whole_tiles.h), which are made of smaller ones
 // where rows have other conditions, as of padding (common/smaller_tiles.h).
+#include <algorithm>
 #include <unordered_set>
 
 #include "tilewright/arith/int_set.h"

@@ -5,6 +5,7 @@
 // Only buffers of equal dtype and scope share memory, which is as large as the largest of them.  Registers
 // (scope "local") are left to the code generator; buffers without a constant size or with annotations do not
 // share.
+#include <algorithm>
 #include <unordered_map>
 
 #include "tilewright/ir/rewrite.h"

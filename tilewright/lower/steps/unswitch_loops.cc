@@ -4,6 +4,8 @@
 //   ->  if 0 < y: for x in T.unroll(14): B[x] += T.if_then_else(0 < x, A[y - 1, x - 1], 0.0)
 //       else:     for x in T.unroll(14): B[x] += 0.0
 // Both branches contain the loop, so this is done only if all selections of the loop share the condition.
+#include <algorithm>
+
 #include "tilewright/arith/iter_parse.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"

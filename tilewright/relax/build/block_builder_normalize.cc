@@ -1,5 +1,7 @@
 // A-normal form: the operands of calls are leaves (variables, constants, literals, tuples of leaves); all
 // other expressions are bound to variables.
+#include <algorithm>
+
 #include "tilewright/relax/build/block_builder.h"
 #include "tilewright/relax/infer/infer.h"
 

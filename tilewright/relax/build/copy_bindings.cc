@@ -1,5 +1,7 @@
 #include "tilewright/relax/build/copy_bindings.h"
 
+#include <algorithm>
+
 #include "tilewright/relax/graph/type_util.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"

@@ -1,5 +1,6 @@
 // Sequences of reshapes and permutations, as one reordering of the elements of a tensor.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -8,6 +8,8 @@
 // Source of the method: Griewank and Walther, Evaluating Derivatives, chapter 3
 #include "tilewright/relax/gradient/gradient.h"
 
+#include <algorithm>
+
 #include "tilewright/relax/build/copy_bindings.h"
 #include "tilewright/relax/gradient/gradient_sweep.h"
 #include "tilewright/relax/memory/liveness.h"

@@ -1,5 +1,7 @@
 #include "tilewright/relax/gradient/gradient_adjoints.h"
 
+#include <algorithm>
+
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/build/copy_bindings.h"

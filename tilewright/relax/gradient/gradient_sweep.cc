@@ -5,6 +5,8 @@
 // Conditions are not differentiated.
 #include "tilewright/relax/gradient/gradient_sweep.h"
 
+#include <algorithm>
+
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/infer/op_util.h"
 #include "tilewright/relax/infer/purity.h"

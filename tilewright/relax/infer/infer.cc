@@ -1,5 +1,7 @@
 #include "tilewright/relax/infer/infer.h"
 
+#include <algorithm>
+
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/infer/op_util.h"
 #include "tilewright/support/count_text.h"

@@ -1,5 +1,6 @@
 #include "tilewright/relax/infer/requirements.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "tilewright/arith/analyzer.h"

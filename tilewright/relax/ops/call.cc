@@ -1,4 +1,6 @@
 // Calls of loop programs and of functions of the run-time registry.
+#include <algorithm>
+
 #include "tilewright/relax/infer/infer.h"
 #include "tilewright/relax/infer/op_util.h"
 #include "tilewright/support/count_text.h"

@@ -1,4 +1,6 @@
 // Order, rank and sets of elements: runtime functions, because they are no loop nests.
+#include <algorithm>
+
 #include "tilewright/relax/infer/op_util.h"
 
 namespace tilewright::relax {

@@ -4,6 +4,7 @@
 // If a buffer has a transform, an index map like (n, c, h) -> (n, c // 4, h, c % 4), the argument is reshaped
 // and permuted before the call, and an output after it.  An index of a map is a variable, or the quotient or
 // the remainder of one by a constant that divides its extent.
+#include <algorithm>
 #include <map>
 
 #include "tilewright/arith/analyzer.h"

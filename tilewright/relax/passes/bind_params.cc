@@ -1,6 +1,8 @@
 // Replaces parameters by constants:
 //   def main(x, w): ...  with w = [...]  ->  def main(x): ... R.const([...]) ...
 // Dimensions that only the constant's shape defines are replaced by its extents everywhere.
+#include <algorithm>
+
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/build/block_builder.h"
 #include "tilewright/relax/graph/type_util.h"

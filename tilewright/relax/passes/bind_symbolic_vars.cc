@@ -1,5 +1,7 @@
 // Replaces symbolic dimensions by constants:  x: R.Tensor(("n", 4)), n = 7  ->  x: R.Tensor((7, 4))
 // All extents computed from them are simplified, and types are inferred anew.
+#include <algorithm>
+
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"

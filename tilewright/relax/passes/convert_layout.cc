@@ -10,6 +10,7 @@
 // A function is converted if its convolutions, weighted by their work, then fill more lanes: with channels
 // first, vectors run along rows of an image, which get short deep in a network.  Dot product instructions,
 // which add bytes in groups of four, and Winograd's convolutions need channels last.
+#include <algorithm>
 #include <unordered_map>
 
 #include "tilewright/arith/likely.h"

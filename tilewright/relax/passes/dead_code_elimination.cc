@@ -1,5 +1,6 @@
 // Drops bindings of dataflow blocks whose variables are not used, and functions that
 // no public function reaches.
+#include <algorithm>
 #include <unordered_set>
 
 #include "tilewright/ir/rewrite.h"

@@ -12,6 +12,8 @@
 // as the composite operators do (docs/precision.md); silu and dropout keep their dtype.  This pass is not
 // part of the default pipeline, because folding and kernels work on the composite forms.
 // canonicalize_bindings replaces t[0] by the field of the tuple.
+#include <algorithm>
+
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/build/block_builder.h"

@@ -4,6 +4,7 @@
 //                                gv = cls.helper(x, y)
 // Nested tuples are expanded as well.  canonicalize_bindings then resolves the fields, and
 // remove_unused_parameters drops those that are not used.
+#include <algorithm>
 #include <map>
 
 #include "tilewright/ir/rewrite.h"

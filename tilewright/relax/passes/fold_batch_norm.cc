@@ -8,6 +8,7 @@
 // The new arithmetic on constants is left to fold_constant, which runs before (so that weights are constants)
 // and after.  Results differ from the unfused ones by rounding.
 // Source: Jacob et al., arXiv 1712.05877, section 3.2
+#include <algorithm>
 #include <unordered_map>
 
 #include "tilewright/ir/rewrite.h"

@@ -7,6 +7,8 @@
 // All other operators stay; later passes decide about them.
 // Requirements on extents that are known only when the graph runs are stated before
 // their operators are replaced.
+#include <algorithm>
+
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/build/block_builder.h"
 #include "tilewright/relax/build/te_call.h"

@@ -5,6 +5,7 @@
 // Rounding is to nearest and symmetric: a weight changes by at most s / 2.  docs/precision.md has the error
 // of products.  Kept are weights with few bytes for each row of x (pass fuse_dequantize_matmul), weights with
 // an infinity or NaN, and weights that are not constants but permutes of them: run fold_constant before.
+#include <algorithm>
 #include <cmath>
 #include <map>
 

@@ -8,6 +8,7 @@
 //     a shuffle of channels              =>  reshape(permute_dims(reshape(x, [1, 56, 56, 4, 28]), ..), ..)
 //   x + 0, x - 0, x * 1, x / 1           =>  x    if the result has the type of x
 // Only bit-exact rules apply: x + 0.0 of floats stays, since -0.0 + 0.0 is 0.0; x + -0.0 and x - 0.0 go.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <unordered_map>

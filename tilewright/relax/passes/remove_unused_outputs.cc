@@ -3,6 +3,7 @@
 //   t = cls.helper(x); gv = t[0]  ->  def helper(a): return R.exp(a);  t = cls.helper(x); gv = t
 // If one field is left, it is the result itself.  dead_code_elimination drops the computation of the others,
 // canonicalize_bindings the other name of the result.
+#include <algorithm>
 #include <map>
 
 #include "tilewright/ir/rewrite.h"

@@ -3,6 +3,7 @@
 //   gv = cls.helper(x, y)  ->  gv = cls.helper(x)
 // A parameter stays if it alone defines a symbolic dimension.  Functions that are
 // visible outside are not changed.
+#include <algorithm>
 #include <map>
 #include <unordered_set>
 

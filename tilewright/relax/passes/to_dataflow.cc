@@ -4,6 +4,8 @@
 //       R.call_packed("log", lv)
 //       with R.dataflow(): gv = R.add(lv, x); gv1 = R.exp(gv)
 // Successive blocks are joined.  Variables keep their kind; branches and casts stay outside.
+#include <algorithm>
+
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/infer/purity.h"
 #include "tilewright/relax/memory/liveness.h"

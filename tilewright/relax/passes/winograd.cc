@@ -8,6 +8,8 @@
 // of sixteen they are about twice as large (tests/relax/passes/test_winograd.py).  An infinity or NaN spreads to
 // all results of a tile.
 // Source: arXiv 1509.09308, F(2x2, 3x3) and F(4x4, 3x3)
+#include <algorithm>
+
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/build/block_builder.h"
 #include "tilewright/relax/infer/conv_options.h"

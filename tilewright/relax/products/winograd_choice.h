@@ -1,5 +1,7 @@
 // Chooses the convolutions to compute by Winograd's algorithm, and their tiles.
 #pragma once
+#include <optional>
+
 #include "tilewright/relax/graph/relax.h"
 #include "tilewright/te/topi/winograd.h"
 

@@ -1,5 +1,7 @@
 #include "tilewright/schedule/core/reduction.h"
 
+#include <algorithm>
+
 #include "tilewright/analysis/update.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"

@@ -1,5 +1,7 @@
 #include "tilewright/schedule/legality/witness.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "tilewright/tir/builder.h"

@@ -1,4 +1,6 @@
 // annotate_buffer_access: a block says itself which region of a buffer it accesses.
+#include <algorithm>
+
 #include "tilewright/analysis/block_info.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"

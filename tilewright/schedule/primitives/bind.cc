@@ -1,4 +1,5 @@
 // bind: iterations of a loop run on the threads of a GPU.
+#include <algorithm>
 #include <map>
 
 #include "tilewright/analysis/update.h"

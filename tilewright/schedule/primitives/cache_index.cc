@@ -1,4 +1,6 @@
 // cache_index: indices that a block computes are computed before, once for each value.
+#include <algorithm>
+
 #include "tilewright/analysis/regions.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"

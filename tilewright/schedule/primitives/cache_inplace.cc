@@ -1,4 +1,6 @@
 // cache_inplace: a block changes a copy of a buffer, which is taken before and brought back after.
+#include <algorithm>
+
 #include "tilewright/schedule/core/edit.h"
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/core/primitive.h"

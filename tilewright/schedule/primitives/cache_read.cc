@@ -1,4 +1,6 @@
 // cache_read: consumers read a copy of a buffer in another storage scope.
+#include <algorithm>
+
 #include "tilewright/schedule/core/edit.h"
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/core/primitive.h"

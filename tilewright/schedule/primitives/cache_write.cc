@@ -1,4 +1,6 @@
 // cache_write: a block writes to a buffer in another storage scope, from which the result is copied.
+#include <algorithm>
+
 #include "tilewright/schedule/core/edit.h"
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/core/primitive.h"

@@ -1,4 +1,6 @@
 // decompose_padding: a block that pads becomes one that fills and one that copies what is there.
+#include <algorithm>
+
 #include "tilewright/analysis/regions.h"
 #include "tilewright/analysis/verify.h"
 #include "tilewright/arith/int_set.h"

@@ -1,4 +1,6 @@
 // decompose_reduction: the init of a reduction becomes a block of its own.
+#include <algorithm>
+
 #include "tilewright/analysis/regions.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"

@@ -1,4 +1,6 @@
 // get_output_blocks: the blocks whose results leave the function.
+#include <algorithm>
+
 #include "tilewright/schedule/core/access.h"
 #include "tilewright/schedule/core/block_list.h"
 

@@ -1,4 +1,6 @@
 // merge: loops that run one after the other become one.
+#include <algorithm>
+
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/core/edit.h"
 #include "tilewright/schedule/core/loops.h"

@@ -1,4 +1,6 @@
 // pad_einsum: a sum of products runs over lengths that are multiples, on padded copies of its operands.
+#include <algorithm>
+
 #include "tilewright/analysis/regions.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"

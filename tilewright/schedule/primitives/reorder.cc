@@ -1,4 +1,6 @@
 // reorder: loops of one nest change their order.
+#include <algorithm>
+
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/core/primitive.h"

@@ -1,4 +1,6 @@
 // reorder_block_iter_var: the axes of a block in another order.
+#include <algorithm>
+
 #include "tilewright/schedule/core/primitive.h"
 
 #include <fmt/format.h>

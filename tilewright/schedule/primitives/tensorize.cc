@@ -1,4 +1,6 @@
 // tensorize: a tile that computes what a tensor intrinsic describes is done by the intrinsic.
+#include <algorithm>
+
 #include "tilewright/analysis/regions.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"

@@ -1,4 +1,6 @@
 // unsafe_hide_buffer_access: a block does not say of some buffers that it accesses them.
+#include <algorithm>
+
 #include "tilewright/schedule/core/primitive.h"
 #include "tilewright/schedule/core/report.h"
 #include "tilewright/support/count_text.h"

@@ -1,5 +1,7 @@
 #include "tilewright/schedule/transforms/buffers.h"
 
+#include <algorithm>
+
 #include <fmt/ranges.h>
 
 #include "tilewright/analysis/regions.h"

@@ -1,4 +1,6 @@
 // A block around several blocks: what blockize does with a list.
+#include <algorithm>
+
 #include "tilewright/analysis/regions.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/core/edit.h"

@@ -1,5 +1,7 @@
 #include "tilewright/schedule/transforms/loop_kind.h"
 
+#include <algorithm>
+
 #include "tilewright/schedule/core/access.h"
 #include "tilewright/schedule/core/report.h"
 #include "tilewright/schedule/legality/dependence.h"

@@ -1,5 +1,7 @@
 #include "tilewright/schedule/transforms/outer_regions.h"
 
+#include <algorithm>
+
 #include "tilewright/analysis/regions.h"
 
 namespace tilewright::schedule {

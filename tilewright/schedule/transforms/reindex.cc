@@ -1,5 +1,7 @@
 #include "tilewright/schedule/transforms/reindex.h"
 
+#include <algorithm>
+
 #include "tilewright/analysis/block_info.h"
 #include "tilewright/analysis/regions.h"
 #include "tilewright/ir/rewrite.h"

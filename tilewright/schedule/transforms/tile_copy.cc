@@ -1,5 +1,7 @@
 #include "tilewright/schedule/transforms/tile_copy.h"
 
+#include <algorithm>
+
 #include "tilewright/schedule/core/edit.h"
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/core/reduction.h"

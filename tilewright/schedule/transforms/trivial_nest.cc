@@ -1,5 +1,7 @@
 #include "tilewright/schedule/transforms/trivial_nest.h"
 
+#include <algorithm>
+
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/core/report.h"
 #include "tilewright/tir/builder.h"

@@ -1,4 +1,6 @@
 // Calls in graphs: call_tir in both forms, functions of the registry, functions of the module, operators.
+#include <algorithm>
+
 #include "tilewright/script/parser/relax_state.h"
 
 namespace tilewright::script {

@@ -1,5 +1,7 @@
 // R.name(...) of an operator: its row in the registry tells which arguments are values
 // and which are attributes.
+#include <algorithm>
+
 #include "tilewright/relax/infer/infer.h"
 #include "tilewright/relax/infer/op.h"
 #include "tilewright/script/parser/relax_state.h"

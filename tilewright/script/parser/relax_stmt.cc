@@ -1,4 +1,6 @@
 // Statements of graphs: bindings, dataflow blocks, if, nested functions, return.
+#include <algorithm>
+
 #include "tilewright/relax/infer/infer.h"
 #include "tilewright/script/parser/relax_parser.h"
 

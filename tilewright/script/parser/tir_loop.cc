@@ -1,4 +1,6 @@
 // for i in range(...), T.grid(...), T.serial(...), T.thread_binding(...)
+#include <algorithm>
+
 #include "tilewright/script/parser/tir_parser.h"
 #include "tilewright/support/count_text.h"
 #include "tilewright/tir/range_end.h"

@@ -1,4 +1,6 @@
 // Statements: loops, branches, lets, attributes, allocations, stores.
+#include <algorithm>
+
 #include "tilewright/ir/walk.h"
 #include "tilewright/script/printer/tir_printer.h"
 #include "tilewright/tir/builder.h"

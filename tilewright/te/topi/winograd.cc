@@ -1,5 +1,6 @@
 #include "tilewright/te/topi/winograd.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tilewright/arith/analyzer.h"

@@ -3,6 +3,8 @@
 //   for i, k: S[i] += A[i, k]   ->   for i, ko: vectorized ki: P[i, ki] += A[i, ko * n + ki]
 //                                    for i, ki: S[i] += P[i, ki]
 // Another order of summation than the program's, but of integers and of the largest of numbers.
+#include <algorithm>
+
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/steps.h"
 #include "tilewright/tune/rule.h"

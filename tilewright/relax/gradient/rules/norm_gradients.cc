@@ -1,6 +1,8 @@
 // Normalizations.  With h = (x - mean) * r, r = 1 / sqrt(variance + epsilon), and g the gradient of h:
 //   dx = r * (g - mean(g) - h * mean(g * h))     over the dimensions normalized together
 // Source: Ioffe and Szegedy, arXiv 1502.03167, section 3
+#include <algorithm>
+
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/relax/gradient/gradient.h"
 #include "tilewright/relax/infer/op_util.h"

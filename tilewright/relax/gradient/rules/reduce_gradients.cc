@@ -1,4 +1,5 @@
 // Reductions: the gradient of an element follows from that of the result it was reduced to.
+#include <algorithm>
 #include <numeric>
 
 #include "tilewright/relax/gradient/gradient.h"

@@ -5,6 +5,8 @@
 // and, where neighbours are terms of different results, for i, k: better of (I[i], V[i]) and (k, A[k, i]),
 //   ->  for io: I16, V16[16] = none; for k: I16, V16[0:16] = better of them and those of A[k, io * 16 + 0:16]
 //               I[io * 16 + 0:16], V[io * 16 + 0:16] = I16, V16
+#include <algorithm>
+
 #include "tilewright/analysis/update.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/cpu/rules.h"

@@ -1,5 +1,7 @@
 #include "tilewright/schedule/default/cpu/dots.h"
 
+#include <algorithm>
+
 #include "tilewright/schedule/intrinsics/dot.h"
 #include "tilewright/tir/builder.h"
 

@@ -1,5 +1,7 @@
 #include "tilewright/schedule/default/cpu/panels.h"
 
+#include <algorithm>
+
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/tir/builder.h"
 

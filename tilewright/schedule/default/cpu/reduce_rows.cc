@@ -6,6 +6,8 @@
 //              for jo: B[i, jo * 16 + 0:16] = A[i, jo * 16 + 0:16] / S[i]
 // Partial sums are kept in vectors, and all blocks work on one row while it is near the core.  Where there is
 // one row, which is everything, blocks work one after the other.
+#include <algorithm>
+
 #include "tilewright/schedule/default/cpu/prefetch.h"
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/default/default.h"

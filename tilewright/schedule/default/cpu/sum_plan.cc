@@ -1,5 +1,6 @@
 #include "tilewright/schedule/default/cpu/sum_plan.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "tilewright/arith/analyzer.h"

@@ -1,4 +1,5 @@
 // Plan of a sum, part register tile: counts the loads of one step and lets register_tile.h choose by them.
+#include <algorithm>
 #include <numeric>
 
 #include "tilewright/ir/walk.h"

@@ -1,4 +1,6 @@
 // Plan of a sum, part windows that take each channel for itself: depthwise convolutions, pools.
+#include <algorithm>
+
 #include "tilewright/schedule/default/cpu/sum_plan.h"
 #include "tilewright/tir/uses.h"
 

@@ -7,6 +7,8 @@
 //   ->  parallel for io: queries; for blocks of keys: all others up to mixed; what merges the blocks; the
 //           result.  Sums in register tiles, with scores and scaled as epilogues.
 // All that a block of queries needs stays near the core.
+#include <algorithm>
+
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/steps.h"

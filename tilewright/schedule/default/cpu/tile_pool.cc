@@ -4,6 +4,8 @@
 //     rows   in register tiles
 //     steps  in vectors
 //     result in vectors, with what was fused to it
+#include <algorithm>
+
 #include "tilewright/ir/services.h"
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/default/cpu/rules.h"

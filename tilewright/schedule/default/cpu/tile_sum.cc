@@ -11,6 +11,7 @@
 //
 // The epilogue is tiled first; the sum, and then its packed operand, are computed where they are used.
 #include "tilewright/schedule/default/cpu/tile_sum.h"
+#include <algorithm>
 #include <bit>
 
 #include "tilewright/arith/analyzer.h"

@@ -6,6 +6,8 @@
 //           result, with rows in registers, for all of a tile
 // A border around d is read where it is, not copied.
 // A formula that differs from value to value of a small axis is written out for each value.
+#include <algorithm>
+
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/default/cpu/rules.h"

@@ -1,4 +1,6 @@
 // Rules vectorize and parallel: element by element blocks, and loops that threads share.
+#include <algorithm>
+
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/schedule/default/cpu/phases.h"
 #include "tilewright/schedule/default/cpu/prefetch.h"
