@@ -30,6 +30,18 @@ std::string text_of(const PrimFunc& func) {
   return text;
 }
 
+// The blocks that write memory other than registers where a condition on `scalar` holds.
+std::string results_guarded_by(const PrimFunc& func, std::string_view scalar) {
+  std::string found;
+  ir::walk(func, [&](const BlockRealizeNode* realize) {
+    bool is_guarded = false, writes = false;
+    ir::walk(realize->predicate, [&](const VarNode* var) { is_guarded |= var->name_hint == scalar; });
+    for (const BufferRegion& region : realize->block->writes) writes |= region->buffer->scope() != "local";
+    if (is_guarded && writes) found += realize->block->name_hint + " ";
+  });
+  return found;
+}
+
 TEST(LowerThreadReductions, ByMemoryWhereNoRegistersAreExchanged) {
   const PrimFunc lowered = run_step("lower_thread_reductions", func_of(kRowSum));
   EXPECT_EQ(text_of(lowered), "");
@@ -46,6 +58,59 @@ TEST(LowerThreadReductions, ByRegistersOfAWarp) {
   std::string expected;
   for (int step = 0; step < 5; ++step) expected += "tir.tvm_warp_shuffle_down ";
   EXPECT_EQ(text_of(lowered), expected + "tir.tvm_warp_shuffle ");
+}
+
+// No thread has a term where the open extent is 0, and the result is 0 all the same; tests/lower/test_kernels.py has the
+// numbers.
+TEST(LowerThreadReductions, AResultOfNoTermsIsWritten) {
+  constexpr std::string_view kSums[] = {// threads in the nest, without and with a serial loop
+                                        R"(
+    @T.prim_func
+    def main(n: T.int32, A: T.Buffer((8,), "float32"), B: T.Buffer((1,), "float32")):
+        for k in T.thread_binding(8, "threadIdx.x"):
+            with T.block("B"):
+                T.where(k < n)
+                vk = T.axis.reduce(n, k)
+                with T.init():
+                    B[0] = T.float32(0)
+                B[0] = B[0] + A[vk]
+  )",
+                                        R"(
+    @T.prim_func
+    def main(n: T.int32, A: T.Buffer((8,), "float32"), B: T.Buffer((1,), "float32")):
+        for k0 in range(2):
+            for k1 in T.thread_binding(4, "threadIdx.x"):
+                with T.block("B"):
+                    T.where(k0 * 4 + k1 < n)
+                    vk = T.axis.reduce(n, k0 * 4 + k1)
+                    with T.init():
+                        B[0] = T.float32(0)
+                    B[0] = B[0] + A[vk]
+  )",
+                                        // threads around the nest
+                                        R"(
+    @T.prim_func
+    def main(n: T.int32, A: T.Buffer((8,), "float32"), B: T.Buffer((3,), "float32"), C: T.Buffer((8,), "float32")):
+        for k in T.thread_binding(8, "threadIdx.x"):
+            for i in range(3):
+                with T.block("B"):
+                    T.where(k < n)
+                    vi = T.axis.spatial(3, i)
+                    vk = T.axis.reduce(n, k)
+                    with T.init():
+                        B[vi] = T.float32(0)
+                    B[vi] = B[vi] + A[vk]
+            with T.block("C"):
+                vk = T.axis.spatial(8, k)
+                C[vk] = T.float32(1)
+  )"};
+  for (std::string_view text : kSums) {
+    for (const int64_t warp_size : {0, 32}) {
+      const PrimFunc lowered =
+          run_step("lower_thread_reductions", func_of(text), {{"warp_size", ir::attr(warp_size)}});
+      EXPECT_EQ(results_guarded_by(lowered, "n"), "");
+    }
+  }
 }
 
 void expect_error(std::string_view program, const std::string& text) {

@@ -140,6 +140,34 @@ def test_threads_find_the_first_maximum(columns, threads, target):
     np.testing.assert_array_equal(places, a.argmax(1))
 
 
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("n", [0, 1, 5, 8])
+@pytest.mark.parametrize("is_around", [False, True])
+def test_a_sum_of_an_open_number_of_terms(n, is_around, target):
+    """The threads that have them are in the nest of the sum, or around it; of none the sum is 0."""
+    inner = "for i in range(3):\n            " if is_around else ""
+    text = f"""
+@T.prim_func
+def main(n: T.int32, A: T.Buffer((8,), "float32"), B: T.Buffer((3,), "float32"), C: T.Buffer((8,), "float32")):
+    for k in T.thread_binding(8, "threadIdx.x"):
+        {inner}with T.block("B"):
+            {"    " if is_around else ""}T.where(k < n)
+            {"    " if is_around else ""}vi = T.axis.spatial(3, {"i" if is_around else "1"})
+            {"    " if is_around else ""}vk = T.axis.reduce(n, k)
+            {"    " if is_around else ""}with T.init():
+            {"    " if is_around else ""}    B[vi] = T.float32(0)
+            {"    " if is_around else ""}B[vi] = B[vi] + A[vk]
+        with T.block("C"):
+            vk = T.axis.spatial(8, k)
+            C[vk] = T.float32(1)
+"""
+    kernel = kernel_of(tw.script.parse(text), target)
+    a, b, c = integers(8), np.full(3, 7, "float32"), np.zeros(8, "float32")
+    tw.tir.interpret(kernel, n, a, b, c)
+    np.testing.assert_array_equal(b[:] if is_around else b[1:2], a[:n].sum())
+    np.testing.assert_array_equal(c, 1)
+
+
 # ---- random schedules
 
 

@@ -157,9 +157,12 @@ class Reduction {
   PrimExpr spatial_condition(const Substitution& loops) const {
     PrimExpr all = bool_imm(true);
     for (const PrimExpr& part : arith::conjuncts(realize_->predicate)) {
-      const bool is_of_term = std::any_of(nest_.loops.begin(), nest_.loops.end(), [&](const ForNode* loop) {
+      const auto has_its_terms = [&](const ForNode* loop) {
         return reduces(loop, realize_) && uses(part, loop->loop_var.get());
-      });
+      };
+      // threads that have terms may be in the nest or around it
+      const bool is_of_term =
+          std::ranges::any_of(nest_.loops, has_its_terms) || std::ranges::any_of(threads_, has_its_terms);
       if (!is_of_term) all = logical_and(all, substitute(part, loops));
     }
     return all;
