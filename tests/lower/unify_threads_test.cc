@@ -127,5 +127,26 @@ TEST(UnifyThreads, MemoryOfOneThreadIsPrivate) {
                "the threads of a block share buffer S, which is in scope global");
 }
 
+TEST(UnifyThreads, MemoryThatEndsWithAKernelIsOfOne) {
+  for (const std::string scope : {"local", "shared"}) {
+    expect_error(
+        fmt::format(R"(
+    @T.prim_func
+    def main(A: T.Buffer((32,), "float32"), B: T.Buffer((32,), "float32"), C: T.Buffer((32,), "float32")):
+        for h in T.thread_binding(32, "threadIdx.x"):
+            C[h] = A[h]
+        S = T.alloc_buffer((32,), "float32", scope="{}")
+        for i in T.thread_binding(32, "threadIdx.x"):
+            S[i] = A[i]
+        for j in T.thread_binding(32, "threadIdx.x"):
+            B[j] = S[j]
+  )",
+                    scope),
+        fmt::format("kernels 1 of loop i and 2 of loop j use buffer S, which is in scope {} and ends "
+                    "with a kernel",
+                    scope));
+  }
+}
+
 }  // namespace
 }  // namespace tilewright::lower

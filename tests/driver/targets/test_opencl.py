@@ -184,5 +184,26 @@ def test_memory_that_kernels_cannot_share():
     with pytest.raises(tw.UserError) as error:
         tw.build(main, "opencl", schedule=False)
     assert str(error.value).startswith(
-        "error: main: buffer S in scope shared is used by several kernels, or by none"
+        "error: main: kernels 0 of loop i and 1 of loop i use buffer S, which is in scope shared and ends with a kernel\n"
+    )
+    assert str(error.value).endswith(
+        'help: put it into memory that outlives kernels, sch.set_scope(block, 0, "global"), or make one kernel of them'
+    )
+
+
+def test_memory_outside_of_its_kernel():
+    @T.prim_func
+    def main(A: T.Buffer((32,), "float32"), B: T.Buffer((32,), "float32")):
+        S = T.alloc_buffer((32,), scope="shared")
+        for i in T.thread_binding(32, "threadIdx.x"):
+            S[i] = A[i]
+            B[i] = S[31 - i]
+
+    with pytest.raises(tw.UserError) as error:
+        tw.build(main, "opencl", schedule=False)
+    assert str(error.value).startswith(
+        "error: main: buffer S in scope shared is allocated outside of a kernel\n"
+    )
+    assert str(error.value).endswith(
+        "help: allocate it in the loops of its kernel, or put it into scope global"
     )

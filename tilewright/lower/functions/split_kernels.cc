@@ -29,6 +29,12 @@ std::vector<Var> params_of(const Stmt& body) {
   return pointers;
 }
 
+// The extent of a loop over blocks, which may be more than 32 bits hold: a launch then says so.
+PrimExpr number_of(const ForNode* loop) {
+  const auto* cast = loop->extent.as<CastNode>();
+  return tir::cast(kInt64, cast && cast->value->dtype == kInt64 ? cast->value : loop->extent);
+}
+
 int64_t widest_vector(const Stmt& body) {
   int64_t bytes = 1;
   const auto look = [&](const Buffer& buffer, const std::vector<PrimExpr>& indices) {
@@ -69,7 +75,7 @@ class KernelSplitter {
     for (const ForNode* loop = kernel; loop; loop = loop->body.as<ForNode>()) {
       const auto axis = kernel_axis(loop);
       if (!axis) break;
-      extents[*axis] = tir::cast(kInt64, loop->extent);
+      extents[*axis] = number_of(loop);
     }
     std::vector<PrimExpr> args = {string_imm(kernel_name),
                                   imm(device_type_, kInt64),
@@ -104,9 +110,9 @@ class KernelSplitter {
   Stmt workspace(const AllocBufferNode* node, const Stmt& body) {
     const Buffer& buffer = node->buffer;
     if (buffer->scope() != "global")
-      throw UserError(node, "buffer {} in scope {} is used by several kernels, or by none", buffer->name,
+      throw UserError(node, "buffer {} in scope {} is allocated outside of a kernel", buffer->name,
                       buffer->scope())
-          .help("only memory in scope global outlives a kernel: sch.set_scope(block, 0, \"global\")");
+          .help("allocate it in the loops of its kernel, or put it into scope global");
     PrimExpr bytes = imm(buffer->dtype.num_bytes(), kInt64);
     for (const PrimExpr& extent : buffer->shape) bytes = bytes * tir::cast(kInt64, extent);
     const PrimExpr memory = call(DataType::handle(), "tir.call_packed",

@@ -6,6 +6,8 @@
 //           B[i, k] = S[31 - k]
 // A kernel is an outermost loop over blocks or threads.  What stands in none of the loops over an axis is done by all
 // of its threads.  Buffers that one thread uses alone become registers.
+#include <algorithm>
+#include <iterator>
 #include <unordered_set>
 
 #include "tilewright/arith/analyzer.h"
@@ -134,7 +136,62 @@ Stmt unified(const Stmt& kernel) {
   return stmt;
 }
 
+// A kernel of a function: its place among them, and the loop or T.launch_thread that it is.
+struct Kernel {
+  size_t number;
+  ObjectRef stmt;
+
+  std::string str() const {
+    const auto* loop = stmt.as<ForNode>();
+    const Var& var = loop ? loop->loop_var : launched_axis(stmt.as<AttrStmtNode>())->var;
+    return fmt::format("{} of loop {}", number, var->name_hint);
+  }
+};
+
+std::vector<Kernel> kernels_of(const PrimFunc& func) {
+  std::vector<Kernel> found;
+  const auto add = [&](bool is_kernel, const Object* node) {
+    if (is_kernel) found.push_back({found.size(), ObjectRef(node)});
+    return !is_kernel;
+  };
+  ir::walk(
+      func, [&](const ForNode* loop) { return add(kernel_axis(loop).has_value(), loop); },
+      [&](const AttrStmtNode* attr) { return add(launched_axis(attr) != nullptr, attr); });
+  return found;
+}
+
+bool uses_memory(const Kernel& kernel, const Buffer& buffer) {
+  bool found = false;
+  ir::walk(
+      kernel.stmt.get(), [&](const VarNode* var) { found |= var == buffer->data.get(); },
+      [&](const BufferLoadNode* load) {
+        found |= load->buffer->data == buffer->data;
+        return true;
+      },
+      [&](const BufferStoreNode* store) {
+        found |= store->buffer->data == buffer->data;
+        return true;
+      });
+  return found;
+}
+
+// Registers and shared memory end with their kernel.
+void require_one_kernel(const AllocBufferNode* node, const std::vector<Kernel>& kernels) {
+  if (node->buffer->scope() == "global") return;
+  std::vector<Kernel> users;
+  std::ranges::copy_if(kernels, std::back_inserter(users),
+                       [&](const Kernel& kernel) { return uses_memory(kernel, node->buffer); });
+  if (users.size() < 2) return;
+  throw UserError(node, "kernels {} and {} use buffer {}, which is in scope {} and ends with a kernel",
+                  users[0].str(), users[1].str(), node->buffer->name, node->buffer->scope())
+      .help(
+          "put it into memory that outlives kernels, sch.set_scope(block, 0, \"global\"), or make one kernel "
+          "of "
+          "them");
+}
+
 PrimFunc unify_threads(const PrimFunc& func) {
+  const std::vector<Kernel> kernels = kernels_of(func);
   return rewrite(
       func,
       [](auto& self, const ForNode* loop) -> Stmt {
@@ -142,6 +199,10 @@ PrimFunc unify_threads(const PrimFunc& func) {
       },
       [](auto& self, const AttrStmtNode* attr) -> Stmt {
         return launched_axis(attr) ? unified(Stmt(attr)) : Stmt(self.children(attr));
+      },
+      [&](auto& self, const AllocBufferNode* node) -> Stmt {
+        require_one_kernel(node, kernels);
+        return self.children(node);
       });
 }
 
