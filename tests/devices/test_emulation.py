@@ -11,6 +11,7 @@ import pytest
 @pytest.mark.parametrize(
     ("file", "marks"),
     [
+        ("test_grids.py", "not slow"),
         ("test_operators.py", "not slow"),
         ("test_schedules.py", "not slow"),
         ("test_models.py", "not slow"),

@@ -222,6 +222,32 @@ TEST(GpuTiles, ThatDoNotFitAreRefused) {
             "no tile of block C fits into 16 bytes of shared memory and 65536 registers of a block");
 }
 
+// The blocks of a product of batches, an open number of them being 0.
+std::string blocks_of_product(std::string_view batches, const GpuFeatures& features = kCommon) {
+  const std::string text = fmt::format(R"(
+    @T.prim_func
+    def main(a: T.handle, B: T.Buffer(({0}, 16, 16)), c: T.handle, n: T.int64):
+        A = T.match_buffer(a, ({0}, 16, 16))
+        C = T.match_buffer(c, ({0}, 16, 16))
+        for b, i, j, k in T.grid({0}, 16, 16, 16):
+            with T.block("C"):
+                vn, vi, vj, vk = T.axis.remap("SSSR", [b, i, j, k])
+                with T.init():
+                    C[vn, vi, vj] = T.float32(0)
+                C[vn, vi, vj] = C[vn, vi, vj] + A[vn, vi, vk] * B[vn, vk, vj]
+)",
+                                       batches);
+  const std::string loops = loops_of(text, "C_update", features);
+  return loops.substr(0, loops.find(", threadIdx"));
+}
+
+// y and z take fewer blocks than x.
+TEST(GpuRules, WhatMayBeManyBlocksIsOnX) {
+  EXPECT_EQ(blocks_of_product("5"), "blockIdx.z 5, blockIdx.x 2, blockIdx.y 1");
+  EXPECT_EQ(blocks_of_product("5", {.max_grid_z = 4}), "blockIdx.x 5, blockIdx.y 2, blockIdx.z 1");
+  EXPECT_EQ(blocks_of_product("n"), "blockIdx.x 0, blockIdx.y 1, blockIdx.z 1");
+}
+
 TEST(GpuRules, WhatCannotBeSharedRunsInOneThread) {
   const std::string text = R"(
     @T.prim_func

@@ -3,6 +3,8 @@
 //   ->  for block in blockIdx.x: for thread in threadIdx.x: B of element block * 256 + thread
 //   for i, k: S[i] += A[i, k]
 //   ->  for block in blockIdx.x: for thread in threadIdx.x: R = 0; for k: R += A[.., k]; S[..] = R
+#include <algorithm>
+
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
@@ -101,20 +103,22 @@ std::vector<std::vector<LoopRef>> runs_of(const Schedule& sch, const std::vector
 }
 
 // Runs of loops each on an axis of the grid of its own, in case that one loop made of all is not proved to be apart: the
-// last run on x, with the threads, and two before it on y and z.  The others become serial, `serial`, inside.
+// last run, with the threads, and two before it.  The others become serial, `serial`, inside.
 //
-// Returns  the loops of y and z with their axes
-std::vector<std::pair<LoopRef, std::string>> order_apart(Schedule& sch, LoopsByKind* loops,
-                                                         std::vector<LoopRef>* serial, Sharing sharing,
-                                                         const GpuFeatures& features) {
+// Returns  the loops of the two
+std::vector<LoopRef> order_apart(Schedule& sch, LoopsByKind* loops, std::vector<LoopRef>* serial,
+                                 Sharing sharing, const GpuFeatures& features) {
   std::vector<std::vector<LoopRef>> outer;
   const std::vector<std::vector<LoopRef>> runs = runs_of(sch, loops->spatial, sharing);
+  bool is_x_free = true;  // for one run of many
   for (size_t n = 1; n < runs.size(); ++n) {
-    const int64_t most = outer.empty() ? features.max_grid_y : features.max_grid_z;
-    if (outer.size() < 2 && num_iterations(sch, runs[n]).value_or(0) <= most)
+    const bool is_short =
+        num_iterations(sch, runs[n]).value_or(0) <= std::min(features.max_grid_y, features.max_grid_z);
+    if (outer.size() < 2 && (is_short || is_x_free))
       outer.push_back(runs[n]);
     else
       serial->insert(serial->begin(), runs[n].begin(), runs[n].end());
+    is_x_free &= is_short;
   }
   std::vector<LoopRef> order;
   for (const std::vector<LoopRef>& run : outer) order.insert(order.end(), run.begin(), run.end());
@@ -123,9 +127,8 @@ std::vector<std::pair<LoopRef, std::string>> order_apart(Schedule& sch, LoopsByK
   inner.insert(inner.end(), loops->others.begin(), loops->others.end());
   order_loops(sch, order, inner);
   loops->spatial = runs[0];
-  std::vector<std::pair<LoopRef, std::string>> found;
-  for (const std::vector<LoopRef>& run : outer)
-    found.emplace_back(fused(sch, run), found.empty() ? "blockIdx.y" : "blockIdx.z");
+  std::vector<LoopRef> found;
+  for (const std::vector<LoopRef>& run : outer) found.push_back(fused(sch, run));
   return found;
 }
 
@@ -144,8 +147,7 @@ std::optional<Reason> share_elements(Schedule& sch, BlockRef block, const GpuFea
     return Reason(Reason::kForm, "no axis of block {} has values that are computed apart from each other",
                   name);
   if (shape) put_last_axis_last(sch, *shape, &loops.spatial);
-  std::vector<std::pair<LoopRef, std::string>> outer;
-  std::vector<LoopRef> serial;
+  std::vector<LoopRef> outer, serial;
   if (sharing == Sharing::kRunsApart || sharing == Sharing::kLoopsApart)
     outer = order_apart(sch, &loops, &serial, sharing, features);
   else
@@ -162,8 +164,8 @@ std::optional<Reason> share_elements(Schedule& sch, BlockRef block, const GpuFea
   const std::optional<int64_t> count = num_iterations(sch, loops.spatial);
   const std::vector<LoopRef> parts =
       steps::split(sch, fused(sch, loops.spatial), {None{}, threads_for(count, features)});
-  for (const auto& [loop, axis] : outer) steps::bind(sch, loop, axis);
-  steps::bind(sch, parts[0], "blockIdx.x");
+  outer.insert(outer.begin(), parts[0]);
+  bind_blocks(sch, outer, features);
   steps::bind(sch, parts[1], "threadIdx.x");
   if (is_reduction && !loops.others.empty()) steps::decompose_reduction(sch, block, loops.others[0]);
   return std::nullopt;

@@ -1,6 +1,8 @@
 #include "tilewright/schedule/default/gpu/threads.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <string_view>
 
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/steps.h"
@@ -55,6 +57,23 @@ int64_t threads_for(std::optional<int64_t> count, const GpuFeatures& features) {
   if (!count) return threads;
   while (threads > features.warp_size && *count <= threads / 2 * features.num_sms) threads /= 2;
   return std::clamp<int64_t>(*count, 1, threads);
+}
+
+void bind_blocks(Schedule& sch, std::vector<LoopRef> loops, const GpuFeatures& features) {
+  const int64_t most = std::min(features.max_grid_y, features.max_grid_z);
+  // 2: too many for y and z, 1: maybe, 0: not
+  const auto excess = [&](LoopRef loop) {
+    const std::optional<int64_t> count = num_iterations(sch, {loop});
+    return !count ? 1 : *count > most ? 2 : 0;
+  };
+  size_t longest = 0;
+  for (size_t n = 1; n < loops.size(); ++n) {
+    if (excess(loops[n]) > 0 && excess(loops[n]) >= excess(loops[longest])) longest = n;
+  }
+  std::rotate(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(longest),
+              loops.begin() + static_cast<std::ptrdiff_t>(longest) + 1);
+  constexpr std::string_view kAxes[] = {"blockIdx.x", "blockIdx.y", "blockIdx.z"};
+  for (size_t n = 0; n < loops.size(); ++n) steps::bind(sch, loops[n], kAxes[n]);
 }
 
 std::vector<BlockRef> keep_results_in_registers(Schedule& sch, BlockRef block) {

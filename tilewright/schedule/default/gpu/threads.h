@@ -25,6 +25,10 @@ void order_loops(Schedule& sch, std::vector<LoopRef> first, const std::vector<Lo
 /// multiprocessors would have no block.
 int64_t threads_for(std::optional<int64_t> count, const GpuFeatures& features);
 
+/// Binds loops, up to three, to x, y and z of the grid in this order; but the one that may have more blocks than y and z
+/// take is on x, of several the last.
+void bind_blocks(Schedule& sch, std::vector<LoopRef> loops, const GpuFeatures& features);
+
 /// How many neighbours along the last dimension that a block stores a thread computes as a vector: all that it loads
 /// along it begins at addresses that vectors may have, and no condition decides; 1 if there are none.
 int64_t lanes_of(const BlockShape& shape, const GpuFeatures& features);

@@ -95,9 +95,9 @@ std::optional<Reason> tile_product(Schedule& sch, const BlockShape& sum,
   steps::reorder(sch, {rows[0], columns[0], rows[1], columns[1], terms[0], terms[1], rows[2], columns[2]});
   steps::reverse_compute_at(sch, parts.result_copy, columns[1]);
   const LoopRef thread = steps::fuse(sch, {rows[1], columns[1]});
-  if (first > 0) steps::bind(sch, loops[0], "blockIdx.z");
-  steps::bind(sch, rows[0], "blockIdx.x");
-  steps::bind(sch, columns[0], "blockIdx.y");
+  std::vector<LoopRef> grid = {rows[0], columns[0]};
+  if (first > 0) grid.push_back(loops[0]);
+  bind_blocks(sch, grid, features);
   steps::bind(sch, thread, "threadIdx.x");
   for (BlockRef copy : {parts.row_copy, parts.column_copy})
     copy_by_threads(sch, copy, terms[0], *plan, features);

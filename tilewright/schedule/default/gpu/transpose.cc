@@ -57,7 +57,8 @@ OrReason<Transposed> transposed(const BlockShape& shape, const GpuFeatures& feat
 // have to be divided by.
 //
 // Returns  the innermost loop
-LoopRef bind_blocks(Schedule& sch, std::vector<LoopRef> others, LoopRef row, LoopRef column) {
+LoopRef bind_squares(Schedule& sch, const std::vector<LoopRef>& others, LoopRef row, LoopRef column,
+                     const GpuFeatures& features) {
   std::vector<LoopRef> all = others;
   all.insert(all.end(), {row, column});
   if (num_iterations(sch, all)) {
@@ -65,9 +66,9 @@ LoopRef bind_blocks(Schedule& sch, std::vector<LoopRef> others, LoopRef row, Loo
     steps::bind(sch, block, "blockIdx.x");
     return block;
   }
-  if (!others.empty()) steps::bind(sch, fused(sch, others), "blockIdx.z");
-  steps::bind(sch, row, "blockIdx.y");
-  steps::bind(sch, column, "blockIdx.x");
+  std::vector<LoopRef> grid = {column, row};
+  if (!others.empty()) grid.push_back(fused(sch, others));
+  bind_blocks(sch, grid, features);
   return column;
 }
 
@@ -100,7 +101,7 @@ std::optional<Reason> transpose_in_shared_memory(Schedule& sch, const BlockShape
   std::vector<LoopRef> outer = blocks;
   outer.insert(outer.end(), {rows[0], columns[0]});
   order_loops(sch, outer, {rows[1], columns[1]});
-  const LoopRef block = bind_blocks(sch, blocks, rows[0], columns[0]);
+  const LoopRef block = bind_squares(sch, blocks, rows[0], columns[0], features);
   sch.call("compute_at", copy, block, true);
   const int64_t threads = std::min(kGpuCosts.block_threads, features.max_threads_per_block);
   for (const std::vector<LoopRef>& tile :
