@@ -166,6 +166,31 @@ TEST(InsertBarriers, NotInABranchOfSomeThreads) {
   }
 }
 
+// x + tx is 0 in all threads: a variable is what it is defined as, also where its definition is around a statement.
+TEST(InsertBarriers, ForVariablesThatDifferBetweenThreads) {
+  check_barriers(R"(
+    @T.prim_func
+    def main(A: T.Buffer((32,), "float32"), B: T.Buffer((32,), "float32")):
+        for tx in T.thread_binding(32, "threadIdx.x"):
+            S = T.alloc_buffer((32,), "float32", scope="shared")
+            x: T.int32 = 0 - tx
+            if tx < 1:
+                S[tx + x] = A[tx]
+            B[tx] = S[tx + x]
+  )",
+                 R"(
+    @T.prim_func
+    def main(A: T.Buffer((32,), "float32"), B: T.Buffer((32,), "float32")):
+        for tx in T.thread_binding(32, "threadIdx.x"):
+            S = T.alloc_buffer((32,), "float32", scope="shared")
+            x: T.int32 = 0 - tx
+            if tx < 1:
+                S[tx + x] = A[tx]
+            T.tvm_storage_sync("shared")
+            B[tx] = S[tx + x]
+  )");
+}
+
 // The numbers of a block in the output, read by other threads of it.
 TEST(InsertBarriers, ForMemoryOutsideOfTheKernelToo) {
   check_barriers(R"(

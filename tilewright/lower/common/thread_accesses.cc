@@ -9,6 +9,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/common/surroundings.h"
 #include "tilewright/lower/common/thread_axes.h"
+#include "tilewright/lower/common/thread_digits.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
 #include "tilewright/tir/uses.h"
@@ -18,8 +19,8 @@ namespace {
 
 class Collector {
  public:
-  Collector(const arith::IterRanges& loops, const PrimExpr& condition)
-      : loops_(loops), condition_(condition) {}
+  Collector(const arith::IterRanges& loops, const PrimExpr& condition, const Substitution& lets)
+      : loops_(loops), condition_(condition), lets_(lets) {}
 
   void visit(const Object* node) {
     if (!node) return;
@@ -230,14 +231,16 @@ bool is_private(const ThreadAccess& a, const ThreadAccess& b, const Threads& thr
   const std::optional<Substitution> names = renaming(b, a);
   if (!names || lanes_of(a.index) == 0 || lanes_of(a.index) != lanes_of(b.index)) return false;
   if (!structural_equal(a.index, substitute(b.index, *names))) return false;
-  arith::IterRanges ranges = threads.axes;
+  arith::IterRanges ranges = threads.axes, all_loops = a.loops;
   for (const auto& loop : a.loops) {
     if (uses(a.index, loop.first.get())) ranges.push_back(loop);
   }
   std::vector<PrimExpr> index = {first_of(a.index)};
   if (const int64_t lanes = lanes_of(a.index); lanes > 1) {
     const Var lane = make_var("lane", index[0]->dtype);
-    ranges.emplace_back(lane, make_range(imm(0, lane->dtype), imm(lanes, lane->dtype)));
+    const Range all_lanes = make_range(imm(0, lane->dtype), imm(lanes, lane->dtype));
+    ranges.emplace_back(lane, all_lanes);
+    all_loops.emplace_back(lane, all_lanes);
     index[0] = index[0] + lane;
   }
   arith::Analyzer analyzer;
@@ -248,6 +251,7 @@ bool is_private(const ThreadAccess& a, const ThreadAccess& b, const Threads& thr
   if (is_injective(index, PrimExpr())) return true;
   // conditions that both have leave out what other threads would touch
   const PrimExpr condition = common_condition(a.condition, b.condition, *names);
+  if (tells_threads(index[0], condition, threads.axes, all_loops)) return true;
   if (!condition) return false;
   if (is_injective(index, condition)) return true;
   const std::vector<PrimExpr> parts = separated(index[0], condition, a.loops, threads);
@@ -282,15 +286,15 @@ bool are_apart(const ThreadAccess& a, const ThreadAccess& b, const Threads& thre
 }  // namespace
 
 std::vector<ThreadAccess> thread_accesses(const Stmt& stmt, const arith::IterRanges& loops,
-                                          const PrimExpr& condition) {
-  Collector collector(loops, condition);
+                                          const PrimExpr& condition, const Substitution& lets) {
+  Collector collector(loops, condition, lets);
   collector.visit(stmt.get());
   return std::move(collector.found);
 }
 
 std::vector<ThreadAccess> thread_accesses(const PrimExpr& expr, const arith::IterRanges& loops,
-                                          const PrimExpr& condition) {
-  Collector collector(loops, condition);
+                                          const PrimExpr& condition, const Substitution& lets) {
+  Collector collector(loops, condition, lets);
   collector.visit(expr.get());
   return std::move(collector.found);
 }

@@ -4,6 +4,7 @@
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/arith/iter_map.h"
+#include "tilewright/ir/rewrite.h"
 #include "tilewright/tir/tir.h"
 
 namespace tilewright::lower {
@@ -26,10 +27,12 @@ struct Threads {
 
 /// The accesses of `stmt`, which is in loops `loops` and under `condition` (null: none), in the order in which they
 /// happen.  Private memory (scope "local") is left out.
+///
+///   lets  values of variables that are defined around it
 std::vector<ThreadAccess> thread_accesses(const Stmt& stmt, const arith::IterRanges& loops,
-                                          const PrimExpr& condition);
+                                          const PrimExpr& condition, const Substitution& lets = {});
 std::vector<ThreadAccess> thread_accesses(const PrimExpr& expr, const arith::IterRanges& loops,
-                                          const PrimExpr& condition);
+                                          const PrimExpr& condition, const Substitution& lets = {});
 
 /// True unless it is proved that no element is touched by both in different threads, or that none is written.
 bool may_meet(const ThreadAccess& a, const ThreadAccess& b, const Threads& threads);

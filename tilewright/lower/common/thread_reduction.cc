@@ -30,20 +30,24 @@ std::vector<PrimExpr> loads(const std::vector<Buffer>& buffers, const std::vecto
 class Combiner {
  public:
   Combiner(const analysis::Update& update, const std::vector<Buffer>& partial,
-           const std::vector<PrimExpr>& place, const Sharers& sharers, int64_t warp_size)
-      : update_(update), partial_(partial), place_(place), group_(sharers), warp_size_(warp_size) {}
+           const std::vector<PrimExpr>& place, const Sharers& sharers, Combination& how)
+      : update_(update),
+        partial_(partial),
+        place_(place),
+        group_(sharers),
+        warp_size_(how.warp_size),
+        is_for_all_(how.is_for_all),
+        shared_(how.shared) {}
 
   Stmt run() {
     const int64_t parts = group_.num_parts();
     if (parts == 1) return seq({});
     if (can_shuffle(parts)) {
-      if (parts <= warp_size_) return shuffled(parts);
+      if (parts <= warp_size_) return shuffled(parts, is_for_all_);
       return between_warps(parts / warp_size_);
     }
     return by_memory(parts);
   }
-
-  std::vector<Buffer> shared;
 
  private:
   // Lanes exchange registers of 32 and 64 bits; the threads of a group must be lanes side by side.
@@ -56,8 +60,8 @@ class Combiner {
   }
 
   // part_n = op(part_n, that of the lane `step` further), for each step; lane 0 of `width` then has the result, which
-  // all take.
-  Stmt shuffled(int64_t width) const {
+  // all take if they need it.
+  Stmt shuffled(int64_t width, bool is_for_all) const {
     std::vector<Stmt> steps;
     for (int64_t step = width / 2; step > 0; step /= 2) {
       std::vector<PrimExpr> others;
@@ -66,7 +70,7 @@ class Combiner {
       steps.push_back(taken_in(others));
     }
     std::vector<Stmt> results;
-    for (const Buffer& buffer : partial_)
+    for (const Buffer& buffer : is_for_all ? partial_ : std::vector<Buffer>())
       results.push_back(store(buffer, of_lane("tvm_warp_shuffle", buffer, 0, width), place_));
     steps.push_back(seq(std::move(results)));
     return seq(std::move(steps));
@@ -98,12 +102,12 @@ class Combiner {
     const std::vector<PrimExpr> given = {other * num_warps + floormod(thread, num_warps)};
     std::vector<Stmt> written, read;
     for (size_t n = 0; n < partial_.size(); ++n) {
-      written.push_back(store(shared[n], load(partial_[n], place_), own));
-      read.push_back(store(partial_[n], load(shared[n], given), place_));
+      written.push_back(store(shared_[n], load(partial_[n], place_), own));
+      read.push_back(store(partial_[n], load(shared_[n], given), place_));
     }
-    return seq({shuffled(warp_size_),
+    return seq({shuffled(warp_size_, false),
                 IfThenElseNode::make(equal(floormod(thread, warp_size_), imm(0)), seq(std::move(written))),
-                seq(std::move(read)), shuffled(num_warps)});
+                seq(std::move(read)), shuffled(num_warps, is_for_all_)});
   }
 
   // In shared memory, half of the threads take in the parts of the other half, until one is left.
@@ -113,21 +117,25 @@ class Combiner {
     const std::vector<PrimExpr> own = {begin + thread};
     std::vector<Stmt> stmts;
     for (size_t n = 0; n < partial_.size(); ++n)
-      stmts.push_back(store(shared[n], load(partial_[n], place_), own));
+      stmts.push_back(store(shared_[n], load(partial_[n], place_), own));
     for (auto step = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(parts)) / 2); step > 0;
          step /= 2) {
       const PrimExpr takes = thread < std::min(step, parts - step);
       stmts.push_back(IfThenElseNode::make(
-          takes, update_stmt(update_, shared, own, loads(shared, {begin + thread + step}))));
+          takes, update_stmt(update_, shared_, own, loads(shared_, {begin + thread + step}))));
     }
+    // the first thread has its result without waiting
+    std::vector<Stmt> results;
     for (size_t n = 0; n < partial_.size(); ++n)
-      stmts.push_back(store(partial_[n], load(shared[n], {begin}), place_));
+      results.push_back(store(partial_[n], load(shared_[n], is_for_all_ ? std::vector{begin} : own), place_));
+    stmts.push_back(is_for_all_ ? seq(std::move(results))
+                                : IfThenElseNode::make(thread < 1, seq(std::move(results))));
     return seq(std::move(stmts));
   }
 
   void allocate(int64_t num_elements) {
     for (const Buffer& buffer : partial_)
-      shared.push_back(make_buffer(buffer->name + "_shared", {imm(num_elements)}, buffer->dtype, "shared"));
+      shared_.push_back(make_buffer(buffer->name + "_shared", {imm(num_elements)}, buffer->dtype, "shared"));
   }
 
   const analysis::Update& update_;
@@ -135,6 +143,8 @@ class Combiner {
   const std::vector<PrimExpr>& place_;
   const Sharers& group_;
   const int64_t warp_size_;
+  const bool is_for_all_;
+  std::vector<Buffer>& shared_;
 };
 
 }  // namespace
@@ -143,12 +153,8 @@ int64_t Sharers::num_parts() const { return size_of(parts); }
 int64_t Sharers::num_others() const { return size_of(others); }
 
 Stmt combine_parts(const analysis::Update& update, const std::vector<Buffer>& partial,
-                   const std::vector<PrimExpr>& place, const Sharers& sharers, int64_t warp_size,
-                   std::vector<Buffer>* shared) {
-  Combiner combiner(update, partial, place, sharers, warp_size);
-  const Stmt stmt = combiner.run();
-  *shared = std::move(combiner.shared);
-  return stmt;
+                   const std::vector<PrimExpr>& place, const Sharers& sharers, Combination* how) {
+  return Combiner(update, partial, place, sharers, *how).run();
 }
 
 }  // namespace tilewright::lower

@@ -17,10 +17,13 @@ struct Sharers {
   int64_t num_others() const;
 };
 
-/// Statements after which `place` in `partial` has the whole result in each of the sharers.  `warp_size`: threads
-/// that can exchange registers; 0 if none can.  `shared` gets the buffers that they need.
+/// Statements after which `place` in `partial` has the whole result: in the first of the sharers, or in each of them.
+struct Combination {
+  int64_t warp_size = 0;            // threads that can exchange registers; 0 if none can
+  bool is_for_all = false;          // each of the sharers needs the result
+  std::vector<Buffer> shared = {};  // gets the buffers that the statements need
+};
 Stmt combine_parts(const analysis::Update& update, const std::vector<Buffer>& partial,
-                   const std::vector<PrimExpr>& place, const Sharers& sharers, int64_t warp_size,
-                   std::vector<Buffer>* shared);
+                   const std::vector<PrimExpr>& place, const Sharers& sharers, Combination* how);
 
 }  // namespace tilewright::lower

@@ -66,6 +66,7 @@ class Finder {
     } else if (const auto* let = stmt.as<LetStmtNode>()) {
       take(stmt, let->value);
       if (differs(let->value)) differing_.insert(let->var.get());
+      lets_[let->var.get()] = let->value;
       follow(let->body);
     } else if (const auto* loop = stmt.as<ForNode>();
                loop && !differs(loop->min) && !differs(loop->extent) && writes(loop->body)) {
@@ -143,7 +144,7 @@ class Finder {
   const Accesses& accesses_of(const Part& part) {
     const auto [known, is_new] = accesses_.try_emplace(part.get());
     if (!is_new) return known->second;
-    known->second = thread_accesses(part, loops_, condition_);
+    known->second = thread_accesses(part, loops_, condition_, lets_);
     std::erase_if(known->second,
                   [&](const ThreadAccess& access) { return !written_.count(access.buffer->data.get()); });
     return known->second;
@@ -172,6 +173,7 @@ class Finder {
     inside.differing_ = differing_;
     inside.loops_ = loops_;
     inside.condition_ = condition_;
+    inside.lets_ = lets_;
     ir::walk(stmt, [&](const EvaluateNode* node) {
       if (is_barrier(Stmt(node))) throw_divergent(stmt);
     });
@@ -215,6 +217,7 @@ class Finder {
   std::map<std::pair<const ThreadAccess*, const ThreadAccess*>, bool> meetings_;
   arith::IterRanges loops_;
   PrimExpr condition_;
+  Substitution lets_;
 };
 
 std::unordered_set<const Object*> written_pointers(const Stmt& stmt) {

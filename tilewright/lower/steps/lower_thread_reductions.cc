@@ -227,17 +227,17 @@ class Reduction {
   Stmt combined(const Sharers& group) const {
     return in_spatial_loops(block_->name_hint + "_combine", nullptr,
                             [&](const std::vector<PrimExpr>& indices, const Substitution&) -> Made {
-                              std::vector<Buffer> shared;
-                              const Stmt stmt =
-                                  combine_parts(update_, partial_, indices, group, warp_size_, &shared);
-                              return {stmt, shared};
+                              Combination how{.warp_size = warp_size_, .is_for_all = is_private()};
+                              const Stmt stmt = combine_parts(update_, partial_, indices, group, &how);
+                              return {stmt, how.shared};
                             });
   }
 
   // Memory that all see is written by the first thread; each has its own registers.
+  bool is_private() const { return update_.buffers[0]->scope() == "local"; }
   Stmt result(const Sharers& group) const {
     PrimExpr is_first = bool_imm(true);
-    if (update_.buffers[0]->scope() != "local") {
+    if (!is_private()) {
       for (const auto& [var, extent] : group.parts)
         is_first = logical_and(is_first, equal(var, imm(0, var->dtype)));
     }
