@@ -129,6 +129,7 @@ Group kernels(int64_t warp_size) {
               step("lower_init"),
               step("place_allocations"),
               step("lower_blocks"),
+              step("remove_unit_loops"),
               step("simplify"),
               step("unify_threads"),
               step("compact_buffers"),
