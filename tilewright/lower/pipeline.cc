@@ -131,6 +131,7 @@ Group kernels(int64_t warp_size) {
               step("lower_blocks"),
               step("simplify"),
               step("unify_threads"),
+              with_options("lower_warp_memory", {{"warp_size", ir::attr(warp_size)}}),
               step("compact_buffers"),
               step("interleave_virtual_threads"),
               step("flatten_buffers"),
