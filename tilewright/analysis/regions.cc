@@ -1,9 +1,12 @@
 #include "tilewright/analysis/regions.h"
 
+#include <algorithm>
+
 #include "tilewright/analysis/index_range.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/pointer_use.h"
 
 namespace tilewright::analysis {
 namespace {
@@ -196,12 +199,34 @@ class Collector {
       }
       return false;
     }
+    if (std::ranges::any_of(call->args, is_vector_address)) return visit_pointers(call);
     if (op->name != "tir.tvm_access_ptr" || call->args.size() != 5) return true;
     int64_t mask = 3;
     as_const_int(call->args[4], &mask);
     if (const auto* data = call->args[1].as<tir::VarNode>()) touch_all(data, mask & 1, mask & 2);
     visit(call->args[2]);
     visit(call->args[3]);
+    return false;
+  }
+
+  static bool is_vector_address(const PrimExpr& arg) {
+    const BufferLoadNode* load = tir::pointed_to(arg);
+    return load && !load->dtype.is_scalar();
+  }
+
+  // An instruction of devices touches the vectors whose addresses it gets.
+  bool visit_pointers(const tir::CallNode* call) {
+    for (size_t n = 0; n < call->args.size(); ++n) {
+      if (!is_vector_address(call->args[n])) {
+        visit(call->args[n]);
+        continue;
+      }
+      const BufferLoadNode* load = tir::pointed_to(call->args[n]);
+      const tir::PointerUse use = tir::pointer_use(call, n);
+      if (use.reads) touch(&reads_, load->buffer, box_of(load->buffer, load->indices));
+      if (use.writes) touch(&writes_, load->buffer, box_of(load->buffer, load->indices));
+      for (const PrimExpr& index : load->indices) visit(index);
+    }
     return false;
   }
 

@@ -132,6 +132,7 @@ Group kernels(int64_t warp_size) {
               step("remove_unit_loops"),
               step("simplify"),
               step("unify_threads"),
+              with_options("lower_warp_memory", {{"warp_size", ir::attr(warp_size)}}),
               step("compact_buffers"),
               step("interleave_virtual_threads"),
               step("flatten_buffers"),

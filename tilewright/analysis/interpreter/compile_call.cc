@@ -244,7 +244,12 @@ CodePtr Compiler::pointer_call(const tir::CallNode* call, std::string_view name)
   const auto* load = call->args[0].as<BufferLoadNode>();
   if (!load)
     throw UserError(call, "address_of takes an element of a buffer, found {}", expr_text(call->args[0]));
-  std::vector<CodePtr> indices = exprs(load->indices);
+  // of a vector, that of its first element
+  std::vector<CodePtr> indices;
+  for (const PrimExpr& index : load->indices) {
+    const auto* vector = index.as<tir::RampNode>();
+    indices.push_back(expr(vector ? vector->base : index));
+  }
   return lanes_code(call->dtype, [indices = std::move(indices), view = view_of(load->buffer, ObjectRef(call)),
                                   size = whole_bytes(load->buffer->dtype, call)](Frame& frame, Scalar* out) {
     const View& viewed = frame.views[view];

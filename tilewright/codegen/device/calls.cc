@@ -175,7 +175,9 @@ Code DevicePrinter::call(const CallNode* node, std::string_view name) {
   if (name == "address_of") {
     const auto* load = node->args[0].as<BufferLoadNode>();
     TILEWRIGHT_CHECK(load, "address_of of something that is no buffer element");
-    return {"&" + element(load->buffer, load->indices), Level::kPrefix};
+    const auto* vector = load->indices[0].as<RampNode>();
+    const PrimExpr first = vector ? vector->base : load->indices[0];
+    return {"&" + element(load->buffer, {first}), Level::kPrefix};
   }
   if (name == "tvm_access_ptr" && node->args.size() == 5) {
     const auto* data = node->args[1].as<VarNode>();

@@ -8,6 +8,7 @@
 #include "tilewright/support/one_of.h"
 #include "tilewright/support/small_float.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/pointer_use.h"
 
 namespace tilewright::codegen {
 namespace {
@@ -76,6 +77,7 @@ class CudaPrinter final : public DevicePrinter {
                            bool is_aligned) const override {
     return fmt::format("__shared__ {}{} {}[{}];", is_aligned ? "__align__(16) " : "", type, name, count);
   }
+  std::string alignment(int bytes) const override { return fmt::format("__align__({}) ", bytes); }
   // one array for all kernels of a unit, which must agree about its type
   std::string dynamic_array(std::string_view type, const std::string& name, int64_t count) const override {
     return fmt::format(
@@ -113,6 +115,8 @@ class CudaPrinter final : public DevicePrinter {
   // "&A[i]": a pointer to elements of `dtype`, and an offset in elements
   std::string pointer(const CallNode* node, size_t n, DataType dtype) {
     const auto* var = node->args[n].as<VarNode>();
+    const BufferLoadNode* place = pointed_to(node->args[n]);
+    if (place && place->buffer->dtype == dtype && is_zero(node->args[n + 1])) return text(node->args[n]);
     const std::string base = text(node->args[n], Level::kPrefix),
                       offset = index_text(node->args[n + 1], Level::kSum);
     if (var && pointee(var) == dtype) return fmt::format("&{}[{}]", base, offset);

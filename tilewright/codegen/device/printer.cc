@@ -13,6 +13,7 @@
 #include "tilewright/support/error.h"
 #include "tilewright/support/small_float.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/pointer_use.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::codegen {
@@ -189,6 +190,18 @@ void DevicePrinter::thread_loop(const ForNode* node) {
   stmt(node->body);
 }
 
+// True if instructions get the address of vectors in the memory.
+bool DevicePrinter::is_pointed_to(const VarNode* data) const {
+  bool found = false;
+  walk(func_->body, [&](const CallNode* node) {
+    for (size_t n = 0; n < node->args.size(); ++n) {
+      const BufferLoadNode* load = pointed_to(node->args[n]);
+      found |= load && !load->dtype.is_scalar() && load->buffer->data.get() == data;
+    }
+  });
+  return found;
+}
+
 void DevicePrinter::alloc(const AllocBufferNode* node) {
   const Buffer& buffer = node->buffer;
   if (scope_of(buffer->data.get()) == "local") {
@@ -196,8 +209,9 @@ void DevicePrinter::alloc(const AllocBufferNode* node) {
     if (buffer->shape.size() != 1 || !as_const_int(buffer->shape[0], &count))
       throw Unsupported("buffer {} in scope local has no constant size", buffer->name)
           .help("split loops so that a thread needs a constant part of it");
-    line(fmt::format("{} {}[{}];", memory_type_name(buffer->dtype), names_.declare(buffer->data.get()),
-                     std::max<int64_t>(count, 1)));
+    const std::string prefix = is_pointed_to(buffer->data.get()) ? alignment(16) : "";
+    line(fmt::format("{}{} {}[{}];", prefix, memory_type_name(buffer->dtype),
+                     names_.declare(buffer->data.get()), std::max<int64_t>(count, 1)));
   }
   stmt(node->body);
 }

@@ -53,6 +53,8 @@ class DevicePrinter : public SourcePrinter {
   /// "__shared__ float S[64];"
   virtual std::string shared_array(std::string_view type, const std::string& name, int64_t count,
                                    bool is_aligned) const = 0;
+  /// What makes an array of a thread begin at a multiple of so many bytes, with a space after it.
+  virtual std::string alignment(int) const { return ""; }
   /// Shared memory whose size a launch says.
   virtual std::string dynamic_array(std::string_view type, const std::string& name, int64_t count) const {
     return shared_array(type, name, count, true);
@@ -123,6 +125,7 @@ class DevicePrinter : public SourcePrinter {
   std::string comment() const;
   void declare_shared();
   bool exchanges_global_memory() const;
+  bool is_pointed_to(const VarNode* data) const;
 
   // ---- vectors
   bool is_vector_access(const Buffer& buffer, const PrimExpr& index);

@@ -12,6 +12,7 @@
 #include "tilewright/lower/common/thread_digits.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
+#include "tilewright/tir/pointer_use.h"
 #include "tilewright/tir/uses.h"
 
 namespace tilewright::lower {
@@ -72,19 +73,20 @@ class Collector {
     under(logical_not(call->args[0]), call->args[2].get());
   }
 
-  // A call that takes an address may read and write anything behind it.
+  // A call that takes the address of an element may touch anything behind it; that of a vector, its elements.
   void visit_call(const CallNode* call) {
-    for (const PrimExpr& arg : call->args) {
-      const auto* address = arg.as<CallNode>();
-      const auto* load =
-          address && is_call_of(address, "tir.address_of") ? address->args[0].as<BufferLoadNode>() : nullptr;
+    for (size_t n = 0; n < call->args.size(); ++n) {
+      const BufferLoadNode* load = pointed_to(call->args[n]);
       if (!load) {
-        visit(arg.get());
+        visit(call->args[n].get());
         continue;
       }
       for (const PrimExpr& index : load->indices) visit(index.get());
-      add(load->buffer, {}, false);
-      add(load->buffer, {}, true);
+      const PointerUse use = pointer_use(call, n);
+      const bool is_known = !use.of_warp && !load->dtype.is_scalar();
+      const std::vector<PrimExpr> indices = is_known ? load->indices : std::vector<PrimExpr>();
+      if (use.reads) add(load->buffer, indices, false);
+      if (use.writes) add(load->buffer, indices, true);
     }
   }
 

@@ -19,6 +19,7 @@
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
+#include "tilewright/tir/pointer_use.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::lower {
@@ -228,8 +229,9 @@ std::unordered_set<const Object*> written_pointers(const Stmt& stmt) {
         if (store->buffer->scope() != "local") written.insert(store->buffer->data.get());
       },
       [&](const CallNode* call) {
-        if (is_call_of(call, "tir.address_of")) {
-          if (const auto* load = call->args[0].as<BufferLoadNode>()) written.insert(load->buffer->data.get());
+        for (size_t n = 0; n < call->args.size(); ++n) {
+          const BufferLoadNode* load = pointed_to(call->args[n]);
+          if (load && pointer_use(call, n).writes) written.insert(load->buffer->data.get());
         }
       });
   return written;

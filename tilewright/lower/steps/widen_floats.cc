@@ -23,11 +23,28 @@ PrimExpr widened(const PrimExpr& value) {
 
 // True for calls that move values without looking at them.
 bool moves_values(std::string_view op) {
-  for (std::string_view name :
-       {"tir.if_then_else", "tir.likely", "tir.reinterpret", "tir.peek", "tir.poke", "tir.address_of",
-        "tir.undef", "tir.vectorlow", "tir.vectorhigh", "tir.vectorcombine", "tir.tvm_thread_invariant",
-        "tir.dot_add", "tir.call_extern", "tir.call_pure_extern", "tir.call_llvm_intrin",
-        "tir.call_llvm_pure_intrin", "tir.tvm_stack_make_array"}) {
+  for (std::string_view name : {"tir.if_then_else",
+                                "tir.likely",
+                                "tir.reinterpret",
+                                "tir.peek",
+                                "tir.poke",
+                                "tir.address_of",
+                                "tir.undef",
+                                "tir.vectorlow",
+                                "tir.vectorhigh",
+                                "tir.vectorcombine",
+                                "tir.tvm_thread_invariant",
+                                "tir.dot_add",
+                                "tir.call_extern",
+                                "tir.call_pure_extern",
+                                "tir.call_llvm_intrin",
+                                "tir.call_llvm_pure_intrin",
+                                "tir.tvm_stack_make_array",
+                                "tir.ptx_ldmatrix",
+                                "tir.ptx_mma",
+                                "tir.ptx_cp_async",
+                                "tir.mma_fill",
+                                "tir.mma_store"}) {
     if (op == name) return true;
   }
   return false;

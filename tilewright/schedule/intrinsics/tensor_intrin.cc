@@ -5,6 +5,7 @@
 
 #include "tilewright/ir/services.h"
 #include "tilewright/schedule/intrinsics/dot.h"
+#include "tilewright/schedule/intrinsics/mma.h"
 #include "tilewright/schedule/intrinsics/transpose.h"
 #include "tilewright/support/count_text.h"
 #include "tilewright/support/near.h"
@@ -15,7 +16,7 @@ namespace {
 // Intrinsics of which there are many, by sizes and dtypes: each family makes those whose names it knows, so
 // that a trace can name one that nobody has registered.
 using Family = std::optional<TensorIntrin> (*)(const std::string& name);
-constexpr Family kFamilies[] = {dot_intrinsic, transpose_intrinsic};
+constexpr Family kFamilies[] = {dot_intrinsic, transpose_intrinsic, mma_intrinsic};
 
 // As the runtime's function registry: names that Python registers and traces refer to.
 struct Registry {

@@ -70,6 +70,13 @@ bool has_shape(const BufferRegion& region, const Buffer& param) {
   return true;
 }
 
+// A parameter in scope global, the default, stands for memory of any scope.
+bool fits_scope(const Buffer& param, const Buffer& buffer) {
+  const std::string wanted = param->scope(), found = buffer->scope();
+  const auto is_shared = [](const std::string& scope) { return scope.starts_with("shared"); };
+  return wanted == "global" || wanted == found || (is_shared(wanted) && is_shared(found));
+}
+
 Views pair_buffers(const State& state, NodeId where, const BlockNode* tile, const PrimFunc& desc,
                    const Stmt& desc_body, const std::string& name) {
   const std::vector<Buffer> ours = accessed_buffers(tile->body), theirs = accessed_buffers(desc_body);
@@ -84,6 +91,11 @@ Views pair_buffers(const State& state, NodeId where, const BlockNode* tile, cons
                    "{} of the program does not fit parameter {} of intrinsic {}, a buffer {} of {}",
                    region ? text(region) : ours[n]->name, theirs[n]->name, name,
                    indices_text(theirs[n]->shape), theirs[n]->dtype.str());
+    if (!fits_scope(theirs[n], ours[n]))
+      throw refuse(state, where, "{} is in scope {}, but parameter {} of intrinsic {} in scope {}",
+                   ours[n]->name, ours[n]->scope(), theirs[n]->name, name, theirs[n]->scope())
+          .help("keep {} in scope {}: set_scope, or cache_read and cache_write", ours[n]->name,
+                theirs[n]->scope());
     views.emplace_back(theirs[n], region);
   }
   for (const Buffer& param : desc->buffers) {
