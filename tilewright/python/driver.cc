@@ -208,7 +208,7 @@ void bind_build(nb::module_& m) {
              counts["bytes of constants"] = bytes;
              return counts;
            })
-      .def("machine", &Executable::machine, nb::arg("device").none() = nb::none());
+      .def("machine", &Executable::machine, nb::arg("devices") = std::vector<runtime::Device>());
   // the executable of the model in a loaded library
   m.def("executable_of_library", [](const runtime::Module& library) {
     Executable executable;
@@ -230,7 +230,7 @@ void bind_build(nb::module_& m) {
       nb::arg("name"), nb::arg("module"), nb::arg("options"), nb::arg("config"), nb::arg("hooks").none());
   m.def(
       "build_graph",
-      [](const GraphSource& source, const ir::Target& target, int opt_level,
+      [](const GraphSource& source, const std::vector<ir::Target>& targets, int opt_level,
          std::vector<std::string> disabled, std::vector<std::string> required, nb::handle config,
          nb::handle hooks, bool check_bounds, nb::handle records, const FixedDims& shapes,
          const LikelySizes& best_at, bool is_reproducible, const nb::dict& converters) {
@@ -241,11 +241,11 @@ void bind_build(nb::module_& m) {
         const DatabaseArg database(records);
         const records::Database* known = database.get();
         std::optional<driver::Reproducible> reproducible;
-        if (is_reproducible) known = reproducible.emplace(target, context, known).records();
+        if (is_reproducible) known = reproducible.emplace(targets.at(0), context, known).records();
         const Unlocked unlocked;
-        return driver::build_graph(std::move(module), target, context, {}, check_bounds, known);
+        return driver::build_graph(std::move(module), targets, context, {}, check_bounds, known);
       },
-      nb::arg("source"), nb::arg("target"), nb::arg("opt_level"), nb::arg("disabled"), nb::arg("required"),
+      nb::arg("source"), nb::arg("targets"), nb::arg("opt_level"), nb::arg("disabled"), nb::arg("required"),
       nb::arg("config"), nb::arg("hooks").none(), nb::arg("check_bounds"), nb::arg("records").none(),
       nb::arg("shapes") = FixedDims{}, nb::arg("best_at") = LikelySizes{}, nb::arg("reproducible") = false,
       nb::arg("converters") = nb::dict());
