@@ -206,7 +206,7 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
     return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
   BuildOptions options{.name = "model",
-                       .schedules = context.opt_level > 0,
+                       .schedules = context.opt_level > 0 || generator.gpu,  // a GPU runs nothing without
                        .check_bounds = check_bounds,
                        .records = records,
                        .blob = blob,

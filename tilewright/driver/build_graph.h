@@ -23,7 +23,7 @@ struct Executable {
 };
 
 /// Runs the graph functions and loop programs of `module` through the default pipeline of `context` and
-/// compiles them for `target`; above level 0, rules schedule the kernels.  `on_stage` receives the time of
+/// compiles them for `target`; above level 0, and for GPUs, rules schedule the kernels.  `on_stage` receives the time of
 /// each stage, including those of single kernels.  Constants of a module that the caller gives up are freed
 /// as soon as they have another form.  Raises UserError for a malformed module, Unsupported if something
 /// cannot be compiled.
