@@ -1,9 +1,13 @@
 // Bindings for building and running: libraries, executables, virtual machines, timing.
 #include "tilewright/arith/likely.h"
 #include "tilewright/driver/build_graph.h"
+#include "tilewright/driver/cuda_compiler.h"
+#include "tilewright/driver/ptxas.h"
 #include "tilewright/driver/reproducible.h"
 #include "tilewright/driver/target.h"
+#include "tilewright/driver/target_of_device.h"
 #include "tilewright/driver/verify_passes.h"
+#include "tilewright/explain/device.h"
 #include "tilewright/explain/explain.h"
 #include "tilewright/explain/lint.h"
 #include "tilewright/frontend/onnx/import/import.h"
@@ -140,7 +144,8 @@ void bind_build(nb::module_& m) {
   });
   m.def("explain", [](const schedule::Schedule& sch, const std::string& name, const ir::Target& target) {
     const Unlocked unlocked;
-    if (target::is_gpu(target)) return explain::to_text(explain::lint(sch, name, target));
+    if (target::is_gpu(target))
+      return explain::to_text(explain::explain_for_gpu(sch, name, target), explain::peaks_of_gpu(target));
     const explain::Peaks peaks = explain::peaks_of_machine();
     const explain::KernelReport report = explain::explain(sch, name, target, peaks);
     const explain::Peaks raised = explain::raised(peaks, {report});
@@ -150,18 +155,26 @@ void bind_build(nb::module_& m) {
   m.def(
       "lint",
       [](const schedule::Schedule& sch, const std::string& name, const ir::Target& target,
-         std::optional<int64_t> registers) {
+         std::optional<int64_t> registers, bool asks_ptxas) {
         std::vector<explain::Finding> findings;
         {
           const Unlocked unlocked;
-          findings = explain::lint(sch, name, target, registers);
+          findings = explain::lint(sch, name, target, explain::RegisterSource{registers, asks_ptxas});
         }
         nb::list list;
         for (const explain::Finding& each : findings)
           list.append(nb::make_tuple(each.kind, each.kernel, each.figure, each.text()));
         return list;
       },
-      nb::arg("sch"), nb::arg("name"), nb::arg("target"), nb::arg("registers").none());
+      nb::arg("sch"), nb::arg("name"), nb::arg("target"), nb::arg("registers").none(), nb::arg("asks_ptxas"));
+  m.def("target_of_device", &driver::target_of_device);
+  m.def("ptxas_usage", [](const std::string& source, const std::string& arch) {
+    nb::dict usages;
+    for (const auto& [name, usage] : driver::ptxas_usage(source, arch))
+      usages[name.c_str()] = nb::make_tuple(usage.registers, usage.shared_bytes, usage.spilled_bytes);
+    return usages;
+  });
+  m.def("has_nvcc", [] { return !driver::find_nvcc().empty(); });
   m.def("module_source", &driver::get_source);
   m.def("target_features", [](const ir::Target& target) {
     const driver::Generator generator = driver::make_generator(target);
