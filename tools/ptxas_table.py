@@ -6,12 +6,8 @@ python tools/ptxas_table.py --print    prints it
 
 import argparse
 import os
-import re
-import shutil
-import subprocess
 import sys
 import sysconfig
-import tempfile
 from pathlib import Path
 
 import tilewright
@@ -60,13 +56,11 @@ KERNELS = [
 ]
 
 
-def find_nvcc() -> str | None:
-    found = shutil.which("nvcc")
-    of_pypi = Path(sysconfig.get_paths()["purelib"], "nvidia/cu13")
-    for home in (os.environ.get("CUDA_HOME"), "/usr/local/cuda", of_pypi):
-        if not found and home and Path(home, "bin/nvcc").exists():
-            found = str(Path(home, "bin/nvcc"))
-    return found
+def name_nvcc_of_pypi() -> None:
+    """Where the package of PyPI has it, tilewright is told so."""
+    program = Path(sysconfig.get_paths()["purelib"], "nvidia/cu13/bin/nvcc")
+    if program.exists():
+        os.environ.setdefault("TILEWRIGHT_NVCC", str(program))
 
 
 def source_of(params: list, call: str, architecture: str) -> str:
@@ -78,37 +72,22 @@ def source_of(params: list, call: str, architecture: str) -> str:
     return tilewright.compile(module, target=f"cuda -arch={architecture}").kernels.get_source()
 
 
-def usage(nvcc: str, source: str, architecture: str) -> list[tuple[int, int, int]]:
-    """Registers, bytes of shared memory and bytes of spills of each kernel."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "kernels.cu")
-        file.write_text(source)
-        command = [
-            nvcc,
-            "-cubin",
-            f"-arch={architecture}",
-            "-Xptxas",
-            "-v",
-            "-o",
-            str(file.with_suffix(".out")),
-            str(file),
-        ]
-        said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
-    found = []
-    for kernel in said.split("Compiling entry function")[1:]:
-        spilled = sum(int(n) for n in re.findall(r"(\d+) bytes spill (?:stores|loads)", kernel))
-        registers = int(re.search(r"Used (\d+) registers", kernel)[1])
-        shared = re.search(r"(\d+) bytes smem", kernel)
-        found.append((registers, int(shared[1]) if shared else 0, spilled))
-    return found
+def is_there() -> bool:
+    return tilewright._core.has_nvcc()
 
 
-def rows(nvcc: str) -> list[tuple[str, ...]]:
+def usage(source: str, architecture: str) -> list[tuple[int, int, int]]:
+    """Registers, bytes of shared memory and bytes of spills of each kernel, in the order of the text."""
+    found = tilewright._core.ptxas_usage(source, architecture)
+    return [found[name] for name in sorted(found, key=lambda name: source.index(f"{name}("))]
+
+
+def rows() -> list[tuple[str, ...]]:
     table = [("kernels of", *(f"{arch}: registers, shared bytes, spilled bytes" for arch in ARCHITECTURES))]
     for name, params, call in KERNELS:
         cells = []
         for architecture in ARCHITECTURES:
-            kernels = usage(nvcc, source_of(params, call, architecture), architecture)
+            kernels = usage(source_of(params, call, architecture), architecture)
             cells.append("; ".join(", ".join(map(str, kernel)) for kernel in kernels))
         table.append((name, *cells))
     return table
@@ -120,11 +99,11 @@ def main() -> int:
     )
     parser.add_argument("--print", action="store_true", help="print the table instead of writing it")
     options = parser.parse_args()
-    nvcc = find_nvcc()
-    if not nvcc:
+    name_nvcc_of_pypi()
+    if not is_there():
         print("nvcc is not installed: pip install nvidia-cuda-nvcc, or the CUDA toolkit", file=sys.stderr)
         return 1
-    lines = [f"| {' | '.join(row)} |" for row in rows(nvcc)]
+    lines = [f"| {' | '.join(row)} |" for row in rows()]
     lines.insert(1, "|---" * (len(ARCHITECTURES) + 1) + "|")
     if options.print:
         print("\n".join(lines))

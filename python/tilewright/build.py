@@ -64,7 +64,7 @@ def build_graph(
     """The graph functions and loop programs of `mod`, compiled; run it with VirtualMachine.
 
     mod     an IRModule with relax functions, or one function
-    target  text or Target; default "llvm", this machine
+    target  text or Target, or several as in compile; default "llvm", this machine
     params  {parameter name: tensor} to bind into "main" before; default none
     precision, weights, check_bounds, best_at, reproducible  as in compile
     Raises  UserError for a precision or weights that there are not, best_at of a dimension that is not open, and reproducible
@@ -108,6 +108,24 @@ def _likely_sizes(best_at) -> dict[str, list[int]]:
     return lists
 
 
+def _targets(target) -> list:
+    """The Targets that the argument `target` of compile gives, the first of which is for values without a device."""
+    if isinstance(target, dict) and not {"kind", "tag"} & target.keys():
+        for name, each in target.items():
+            known = Target(each).kind
+            if name not in (known, "cpu" if known in ("llvm", "c") else "gpu"):
+                raise UserError(
+                    f'target has "{name}": {Target(each)}, whose kind is {known}\n'
+                    f'help: write {{"{known}": ...}}, or a list of targets'
+                )
+        target = list(target.values())
+    if not isinstance(target, list | tuple):
+        return [Target(target)]
+    if not target:
+        raise UserError('there is no target\nhelp: e.g. ["llvm", "opencl"]')
+    return [Target(each) for each in target]
+
+
 def _built(
     source,
     target,
@@ -126,7 +144,7 @@ def _built(
     config = context.config | {key: value for key, value in asked.items() if value is not None}
     return _core.build_graph(
         source,
-        Target(target),
+        _targets(target),
         context.opt_level,
         context.disabled_pass,
         context.required_pass,
@@ -157,7 +175,10 @@ def compile(
     """A compiled program: a Module for loop programs, an Executable for graphs.
 
     source  an IRModule, a function, or an ONNX model: its path, a ModelProto or bytes
-    target  text or Target; default "llvm", this machine
+    target  text or Target; default "llvm", this machine.  For a graph whose values are on several devices (docs/devices.md) a list, or a
+            dict such as {"cpu": "llvm", "opencl": "opencl -max_threads_per_block=128"}: each serves the devices of its kind
+            for which I.vdevice gives no attributes, the first also values without a device; devices for which there is none
+            are compiled for their own
     schedule  as in build, for a module of loop programs
     precision  of matrix products and convolutions of float32 in a graph: "exact", "bf16", "bf16x3", "bf16x6" or "bf16x9" (docs/
             precision.md has the error bounds); default: what the current PassContext says, else "exact"

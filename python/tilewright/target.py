@@ -33,19 +33,6 @@ _TargetNode.__repr__ = lambda self: f'Target("{_core.target_str(self)}")'
 _TargetNode.kind = property(lambda self: self.kind_name, doc='"llvm", "c", ...')
 
 
-#: attributes of targets, and the properties of devices that they have
-_OF_DEVICE = {
-    "max_threads_per_block": "max_threads_per_block",
-    "max_shared_memory_per_block": "max_shared_memory_per_block",
-    "registers_per_block": "max_registers_per_block",
-    "thread_warp_size": "warp_size",
-    "max_threads_per_multiprocessor": "max_threads_per_multi_processor",
-    "max_shared_memory_per_multiprocessor": "max_shared_memory_per_multi_processor",
-    "l2_cache_size_bytes": "l2_cache_size_bytes",
-    "num-cores": "multi_processor_count",
-}
-
-
 def from_device(device, host=None) -> _TargetNode:
     """The target of a device of this machine, with the properties that its driver tells.
 
@@ -60,16 +47,7 @@ def from_device(device, host=None) -> _TargetNode:
             f"Target.from_device: there is no device {found}\n"
             'help: name the machine instead, e.g. Target("nvidia/nvidia-h100")'
         )
-    kind = str(found).split(":")[0]
-    if kind == "cpu":
-        return Target("llvm", host)
-    attrs = {"kind": kind}
-    if kind == "cuda":
-        attrs["arch"] = "sm_" + found.compute_version.replace(".", "")
-    for name, member in _OF_DEVICE.items():
-        if value := getattr(found, member):  # 0: the driver does not tell
-            attrs[name] = value
-    return Target(attrs, host)
+    return Target(_core.target_of_device(found, "Target.from_device"), host)
 
 
 Target = guard("tilewright.Target", Target)

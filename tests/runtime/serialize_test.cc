@@ -89,7 +89,7 @@ TEST(Serialize, DamageIsNamed) {
                "error: m.vm is damaged: its checksum is wrong\nhelp: compile or copy it again");
   bytes[4] = std::byte{9};
   EXPECT_ERROR(load(bytes, "m.vm"),
-               "error: m.vm has format version 9, this runtime reads 2\nhelp: compile the model again with "
+               "error: m.vm has format version 9, this runtime reads 3\nhelp: compile the model again with "
                "the tilewright you run it with");
 }
 

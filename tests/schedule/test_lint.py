@@ -221,6 +221,61 @@ def test_registers_that_threads_need():
     ]
 
 
+SAYS = """\
+ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'main_kernel_0' for 'sm_80'
+ptxas info    : Function properties for main_kernel_0
+    24 bytes stack frame, 16 bytes spill stores, 20 bytes spill loads
+ptxas info    : Used 255 registers, used 1 barriers, 4132 bytes smem, 380 bytes cmem[0]
+"""
+
+
+@pytest.fixture
+def assembler(tmp_path, monkeypatch):
+    """A program in place of nvcc that says SAYS."""
+    program = tmp_path / "nvcc"
+    program.write_text(
+        f"#!/bin/sh\ncat >&2 <<'END'\n{SAYS}END\nwhile [ $1 != -o ]; do shift; done\necho x > $2\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("TILEWRIGHT_NVCC", str(program))
+
+
+def test_registers_by_ptxas(assembler):
+    assert with_threads(32, registers="ptxas") == [
+        "spills: 36 bytes of registers are moved to memory and back: 255 registers a thread (by ptxas) are not enough\n"
+        "help: let a thread compute fewer elements at once, or unroll less",
+        "occupancy: a multiprocessor keeps 8 blocks of 32 threads, 256 of the 2048 threads it has room for: 255 registers a "
+        "thread (by ptxas), of 65536, allow no more\n"
+        "help: let a thread compute fewer elements at once",
+    ]
+
+
+def test_shared_memory_by_ptxas(assembler):
+    usage = tilewright._core.ptxas_usage("text", "sm_80")
+    assert usage == {"main_kernel_0": (255, 4132, 36)}
+
+
+def test_arrays_of_a_thread_without_ptxas():
+    """An array of 64 elements, and 40 registers besides."""
+    sch = schedule_of(double)
+    sch.bind(sch.split(sch.get_loops("B")[0], [None, 64])[0], "blockIdx.x")
+    copy = sch.cache_write("B", 0, "local")
+    sch.reverse_compute_at(copy, sch.get_loops("B")[0])
+    assert "about 104 registers a thread (estimated)" in sch.explain(TARGET)
+
+
+def test_registers_that_are_no_number():
+    with pytest.raises(tilewright.UserError) as error:
+        schedule_of(double).lint(TARGET, registers="nvcc")
+    assert str(error.value) == 'lint: registers = "nvcc", expected a number, "ptxas" or None'
+    with pytest.raises(tilewright.UserError) as error:
+        with_threads(32, target="opencl", registers="ptxas")
+    assert str(error.value) == (
+        "error: ptxas knows the registers of target cuda, but the target is opencl\nhelp: leave it out"
+    )
+
+
 def test_shared_memory_of_a_block():
     sch = schedule_of(double)
     outer, inner = sch.split(sch.get_loops("B")[0], [2, None])
@@ -240,9 +295,43 @@ def test_shared_memory_of_a_block():
 
 def test_explain_of_a_gpu():
     sch = one_element_each(matmul, "C", (8, "threadIdx.y"), (32, "threadIdx.x"))
-    assert sch.explain(TARGET) == "nothing found"
+    lines = sch.explain(TARGET).splitlines()
+    assert lines[2:6] == [
+        "main",
+        "  work    2147 MFLOP, 12.6 MB; 170.67 FLOP a byte",
+        "  limit   arithmetic: 110.2 us at least",
+        "  launch  main_kernel_0: 32 x 128 blocks of 32 x 8 threads, 0 B of shared memory, about 40 registers a thread "
+        "(estimated): 6 blocks on a multiprocessor, 75 % of its threads",
+    ]
+    assert "lint" not in sch.explain(TARGET)
     sch = one_element_each(transpose, "B", (32, "threadIdx.y"), (32, "threadIdx.x"))
-    assert sch.explain(TARGET) == str(sch.lint(TARGET)[0])
+    (finding,) = sch.lint(TARGET)
+    shown = [
+        f"  lint    {line}" if not n else f"          {line}"
+        for n, line in enumerate(str(finding).splitlines())
+    ]
+    lines = sch.explain(TARGET).splitlines()
+    assert [line for line in lines if line in shown] == shown
+    assert f"  next    {shown[-1].strip().removeprefix('help: ')}" in lines
+
+
+def test_explain_without_a_schedule():
+    """Rules make one."""
+    assert "sch.bind(" in schedule_of(double).explain(TARGET)
+    with pytest.raises(tilewright.UserError) as error:
+        tilewright.Schedule(tilewright.IRModule({"main": tilewright.script.parse(GRAPH)["main"]})).explain(
+            TARGET
+        )
+    assert str(error.value).startswith("error: explain: main is no loop program")
+
+
+GRAPH = """
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor((3,), "float32")):
+        return x
+"""
 
 
 def test_without_threads():

@@ -30,11 +30,11 @@ def test_none_spills():
 
 @pytest.mark.parametrize("architecture", ptxas_table.ARCHITECTURES)
 def test_what_the_compiler_says_now(architecture):
-    nvcc = ptxas_table.find_nvcc()
-    if not nvcc:
+    ptxas_table.name_nvcc_of_pypi()
+    if not ptxas_table.is_there():
         pytest.skip("nvcc is not installed")
     _, params, call = ptxas_table.KERNELS[2]
     for registers, shared, spilled in ptxas_table.usage(
-        nvcc, ptxas_table.source_of(params, call, architecture), architecture
+        ptxas_table.source_of(params, call, architecture), architecture
     ):
         assert registers <= 255 and shared <= 49152 and spilled == 0

@@ -8,6 +8,7 @@
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/target/gpu_costs.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
 #include "tilewright/tir/stmt.h"
@@ -207,6 +208,11 @@ std::vector<WarpAccess> warp_accesses(const PrimFunc& kernel, const GpuFeatures&
   return found;
 }
 
+int64_t BlockSize::estimated_registers() const {
+  constexpr int64_t kRegisterBytes = 4;
+  return (local_bytes + kRegisterBytes - 1) / kRegisterBytes + target::kGpuCosts.other_registers;
+}
+
 BlockSize block_size(const PrimFunc& kernel) {
   BlockSize size;
   size.blocks = 1;
@@ -216,8 +222,15 @@ BlockSize block_size(const PrimFunc& kernel) {
         if (loop->for_kind != ForKind::kThreadBinding) return;
         int64_t extent = 0;
         as_const_int(loop->extent, &extent);
-        if (loop->thread_tag.starts_with("threadIdx.")) size.threads *= std::max<int64_t>(extent, 1);
-        if (loop->thread_tag.starts_with("blockIdx.")) size.blocks *= extent;
+        const auto axis = static_cast<size_t>(loop->thread_tag.back() - 'x');
+        if (loop->thread_tag.starts_with("threadIdx.")) {
+          size.block[axis] = std::max<int64_t>(extent, 1);
+          size.threads *= size.block[axis];
+        }
+        if (loop->thread_tag.starts_with("blockIdx.")) {
+          size.grid[axis] = loop->extent;
+          size.blocks *= extent;
+        }
       },
       [&](const AllocBufferNode* alloc) {
         int64_t bytes = alloc->buffer->dtype.num_bytes();
@@ -226,7 +239,10 @@ BlockSize block_size(const PrimFunc& kernel) {
           as_const_int(extent, &value);
           bytes *= value;
         }
-        if (!is_shared(alloc->buffer)) return;
+        if (!is_shared(alloc->buffer)) {
+          size.local_bytes += bytes;
+          return;
+        }
         size.shared.push_back(alloc->buffer);
         size.shared_bytes += bytes;
       });

@@ -27,12 +27,18 @@ struct WarpAccess {
 /// warp is taken to begin a sector unless its index says otherwise.
 std::vector<WarpAccess> warp_accesses(const PrimFunc& kernel, const target::GpuFeatures& gpu);
 
-/// Threads and shared memory of a block.
+/// What a kernel is launched with, and the memory of its blocks and threads.
 struct BlockSize {
+  PrimExpr grid[3];              // blocks along x, y and z; null: one
+  int64_t block[3] = {1, 1, 1};  // threads
   int64_t threads = 1;
   int64_t shared_bytes = 0;
-  int64_t blocks = 0;  // of the grid; 0: not a constant
+  int64_t local_bytes = 0;  // of arrays of a thread
+  int64_t blocks = 0;       // of the grid; 0: not a constant
   std::vector<Buffer> shared;
+
+  /// Registers of a thread: its arrays, and what code needs besides (target/gpu_costs.h).
+  int64_t estimated_registers() const;
 };
 BlockSize block_size(const PrimFunc& kernel);
 

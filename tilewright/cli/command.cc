@@ -5,6 +5,8 @@
 #include "tilewright/cli/files.h"
 #include "tilewright/cli/signature.h"
 #include "tilewright/driver/target.h"
+#include "tilewright/driver/target_of_device.h"
+#include "tilewright/runtime/device.h"
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/runtime/vm/print.h"
 #include "tilewright/support/error.h"
@@ -59,6 +61,18 @@ CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char*
       ->check(CLI::Range(1, runtime::kMaxThreads));
   app.add_flag("--quiet,-q", options.is_quiet, "no progress lines");
   return flags;
+}
+
+void add_device_option(CLI::App& app, ModelOptions& options) {
+  app.add_option("--device", options.device,
+                 "the device to run on, e.g. cuda:0 or opencl:1; without --target, the model is compiled for "
+                 "it; default: the "
+                 "first that the model is compiled for");
+}
+
+void take_target_of_device(const CompileFlags& flags, ModelOptions& options) {
+  if (options.device.empty() || flags.target->count() > 0 || is_library(options.path)) return;
+  options.target = driver::target_of_device(runtime::Device::parse(options.device), "--device")->str();
 }
 
 void require_onnx_for(const CompileFlags& flags, const ModelOptions& options) {

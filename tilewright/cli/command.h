@@ -28,6 +28,10 @@ struct CompileFlags {
       *reproducible;
 };
 CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char* path_doc);
+/// --device; take_target_of_device must be called before the model is compiled.
+void add_device_option(CLI::App& app, ModelOptions& options);
+/// Without --target, a model that is to run on a device is compiled for it.  Raises UserError if there is no such device.
+void take_target_of_device(const CompileFlags& flags, ModelOptions& options);
 /// Raises UserError if the model is a library and options for compiling were given.
 void require_onnx_for(const CompileFlags& flags, const ModelOptions& options);
 /// Raises UserError if the model at `path` is a library.

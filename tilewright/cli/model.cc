@@ -81,11 +81,11 @@ const runtime::vm::BytecodeFunction& Model::main() const {
 
 Model load_model(const ModelOptions& options, Progress& progress) {
   Model model;
-  std::optional<runtime::Device> device;
-  if (!options.device.empty()) device = runtime::Device::parse(options.device);
+  std::vector<runtime::Device> devices;
+  if (!options.device.empty()) devices.push_back(runtime::Device::parse(options.device));
   if (is_library(options.path)) {
     const Clock::time_point start = Clock::now();
-    model.machine = driver::load_model(runtime::Module::load(options.path), device);
+    model.machine = driver::load_model(runtime::Module::load(options.path), devices);
     progress.stage("load", seconds_since(start));
   } else {
     // fails before the model is read if the target is wrong
@@ -96,7 +96,7 @@ Model load_model(const ModelOptions& options, Progress& progress) {
           .help("write a file for that machine with `tilewright compile`");
     progress.begin(fmt::format("compiling {} for {}", options.path, options.target));
     model.compiled = compile(import_onnx(options, progress), options, progress);
-    model.machine = model.compiled->machine(device);
+    model.machine = model.compiled->machine(devices);
   }
   (void)model.main();
   return model;

@@ -85,9 +85,10 @@ void take_entry(std::string entry, Kernel* kernel) {
 }
 
 // Compiles the kernel, or takes its code from `cache` if it is there.  Returns true if the cache grew.
-bool compile_kernel(Kernel& kernel, const Generator& generator, const BuildOptions& options,
+bool compile_kernel(Kernel& kernel, const Generator& of_module, const BuildOptions& options,
                     std::mutex& mutex, const std::optional<DiskCache>& cache) {
   runtime::check_interrupt();
+  const Generator& generator = kernel.generator(of_module);
   const std::optional<Hash128> key = cache ? cache_key(kernel, generator) : std::nullopt;
   if (key) {
     Timer timer(options, mutex, "cached", kernel.name);
@@ -142,16 +143,17 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
       has_cache_grown = true;
   });
   if (has_cache_grown) cache->trim();
-  auto* compiled = new CompiledModule(options.name, generator, std::move(kernels), options.blob);
+  const auto* compiled = new CompiledModule(options.name, generator, std::move(kernels), options.blob);
   runtime::Module result{Ref<runtime::ModuleObject>(compiled)};
-  if (generator.device_source) {
+  const std::vector<DeviceSources> sources = compiled->device_sources();
+  for (const DeviceSources& each : sources) {
     result.import_module(runtime::Module(
-        Ref<runtime::ModuleObject>(new DeviceModule(generator.device_kind, compiled->device_sources()))));
+        Ref<runtime::ModuleObject>(new DeviceModule(each.generator->device_kind, each.sources))));
   }
   if (!generator.object) return result;  // compiled later, when it is needed
   Timer timer(options, mutex, "link", "");
   // code of devices is compiled when it is first called: its source is of use where no compiler is
-  if (generator.is_host && !generator.device_source) compiled->load();
+  if (generator.is_host && sources.empty()) compiled->load();
   return result;
 }
 
@@ -177,7 +179,7 @@ std::vector<KernelSchedule> kernel_schedules(const runtime::Module& module) {
   if (!compiled) return {};
   std::vector<KernelSchedule> schedules;
   for (const Kernel& kernel : compiled->kernels()) {
-    for (schedule::Plan& plan : schedule_kernel(kernel, compiled->generator()).plans)
+    for (schedule::Plan& plan : schedule_kernel(kernel, compiled->generator_of(kernel)).plans)
       schedules.push_back({kernel.name, std::move(plan.schedule.func), std::move(plan.schedule.trace),
                            std::move(plan.schedule.attempts), std::move(plan.extents)});
   }
@@ -189,8 +191,8 @@ ir::IRModule scheduled_kernels(const runtime::Module& module) {
   const CompiledModule* compiled = as_compiled(module);
   if (!compiled) return scheduled;
   for (const Kernel& kernel : compiled->kernels())
-    scheduled =
-        ir::with_function(scheduled, kernel.name, schedule_kernel(kernel, compiled->generator()).func);
+    scheduled = ir::with_function(scheduled, kernel.name,
+                                  schedule_kernel(kernel, compiled->generator_of(kernel)).func);
   return scheduled;
 }
 

@@ -11,6 +11,7 @@
 #include "tilewright/analysis/flops.h"
 #include "tilewright/driver/objects.h"
 #include "tilewright/driver/pack_weights.h"
+#include "tilewright/driver/place_graph.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/driver/verify_passes.h"
 #include "tilewright/ir/walk.h"
@@ -27,6 +28,7 @@
 #include "tilewright/runtime/device/large_blocks.h"
 #include "tilewright/runtime/vm/serialize.h"
 #include "tilewright/support/finally.h"
+#include "tilewright/target/gpu_features.h"
 
 namespace tilewright::driver {
 namespace {
@@ -155,7 +157,7 @@ void leave_out_cpu_passes(ir::PassContext& context) {
 
 }  // namespace
 
-Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassContext& context,
+Executable build_graph(ir::IRModule module, const std::vector<ir::Target>& targets, ir::PassContext& context,
                        const StageObserver& on_stage, bool check_bounds, const records::Database* records) {
   using Clock = std::chrono::steady_clock;
   relax::check_context(context);
@@ -173,27 +175,35 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
     start = now;
     if (on_stage) on_stage(result.times.back());
   };
+  const Placement placement = place_graph(&module, targets);
+  const ir::Target& target = placement.main();
   result.legalized = normalized(std::move(module));
   const std::string indices = indices_text(result.legalized);
   stage("normalize");
   context.clear_records();
   const Generator generator = make_generator(target);
-  if (generator.gpu) leave_out_cpu_passes(context);
+  const bool has_gpu = std::any_of(placement.targets.begin(), placement.targets.end(),
+                                   [](const ir::Target& each) { return target::is_gpu(each); });
+  if (has_gpu) leave_out_cpu_passes(context);
+  result.legalized = located(result.legalized, placement, true, context);
   // rules about vectors and caches of CPUs have nothing to say about a GPU
   context.features =
-      std::make_shared<const target::Features>(generator.gpu ? target::Features{} : generator.features);
+      std::make_shared<const target::Features>(has_gpu ? target::Features{} : generator.features);
   context.likely_sizes = relax::likely_sizes(result.legalized, std::move(context.likely_sizes));
   result.legalized = ir::run_pipeline(relax::default_pipeline(), std::move(result.legalized), context);
   result.legalized = relax::with_likely_sizes(result.legalized, context.likely_sizes);
+  result.legalized = located(result.legalized, placement, false, context);
   stage("graph passes");
-  if (context.opt_level >= 2 && !generator.gpu) {
+  if (context.opt_level >= 2 && !has_gpu) {
     result.legalized = pack_weights(std::move(result.legalized), generator.features);
     stage("pack weights");
   }
+  result.legalized = with_kernel_targets(result.legalized, placement);
   none_kept.reset();  // weights have their final form; calls of other threads may reuse blocks again
   result.lowered = ir::run_pipeline(relax::lowering_pipeline(), result.legalized, context);
   relax::VmProgram program = relax::vm_codegen(result.lowered);
   result.code = std::move(program.executable);
+  result.code.devices = placement.devices;
   result.plans = std::move(program.plans);
   stage("plan memory");
   result.code.notes = notes_of(result.legalized, target, generator.needed_features);
@@ -206,7 +216,7 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
     return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
   BuildOptions options{.name = "model",
-                       .schedules = context.opt_level > 0,
+                       .schedules = context.opt_level > 0 || generator.gpu,  // a GPU runs nothing without
                        .check_bounds = check_bounds,
                        .records = records,
                        .blob = blob,
@@ -225,6 +235,12 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
   return result;
 }
 
+Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassContext& context,
+                       const StageObserver& on_stage, bool check_bounds, const records::Database* records) {
+  return build_graph(std::move(module), std::vector<ir::Target>{target}, context, on_stage, check_bounds,
+                     records);
+}
+
 std::vector<std::pair<std::string, records::Record>> noted_records(const runtime::vm::Executable& code) {
   std::vector<std::pair<std::string, records::Record>> found;
   for (const runtime::vm::Note& note : code.notes) {
@@ -234,9 +250,8 @@ std::vector<std::pair<std::string, records::Record>> noted_records(const runtime
   return found;
 }
 
-runtime::vm::VirtualMachine load_model(const runtime::Module& library,
-                                       std::optional<runtime::Device> device) {
-  runtime::vm::VirtualMachine machine = runtime::vm::VirtualMachine::from_module(library, device);
+runtime::vm::VirtualMachine load_model(const runtime::Module& library, std::vector<runtime::Device> devices) {
+  runtime::vm::VirtualMachine machine = runtime::vm::VirtualMachine::from_module(library, std::move(devices));
   std::istringstream features(std::string(machine.executable().note("features")));
   std::vector<std::string> needed;
   for (std::string feature; std::getline(features, feature, ',');) needed.push_back(feature);

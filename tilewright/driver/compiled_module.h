@@ -9,8 +9,15 @@
 
 namespace tilewright::driver {
 
+/// The sources of the kernels that run on devices of one kind.
+struct DeviceSources {
+  const Generator* generator;
+  std::vector<std::string> sources;
+};
+
 class CompiledModule final : public runtime::ModuleObject {
  public:
+  /// generator  of the kernels that have none of their own
   CompiledModule(std::string name, Generator generator, std::vector<Kernel> kernels,
                  std::function<std::string()> make_blob);
 
@@ -20,12 +27,14 @@ class CompiledModule final : public runtime::ModuleObject {
   std::vector<std::string> names() const override;
   std::span<const std::byte> blob() const override;
 
-  /// The generator that made the code.
-  const Generator& generator() const { return generator_; }
+  /// What links and exports the code (joined_generator), and made that of kernels without a generator of their own if none
+  /// has one.
+  const Generator& generator() const { return joined_; }
+  const Generator& generator_of(const Kernel& kernel) const { return kernel.generator(generator_); }
   /// The functions, without their objects.
   const std::vector<Kernel>& kernels() const { return kernels_; }
-  /// Generator::device_source of each function.
-  std::vector<std::string> device_sources() const;
+  /// Generator::device_source of each function, for each generator of devices.
+  std::vector<DeviceSources> device_sources() const;
   /// The lowered module of each function; lowers the functions whose code came from the cache.
   std::vector<ir::IRModule> lowered() const;
   /// The functions' code, then the object with the other exports of a library (kernel_abi.h).  Compiles
@@ -41,6 +50,7 @@ class CompiledModule final : public runtime::ModuleObject {
 
   Generator generator_;
   std::vector<Kernel> kernels_;
+  Generator joined_;
   std::function<std::string()> make_blob_;
   mutable std::mutex mutex_;                  // guards the members below
   mutable std::vector<std::string> objects_;  // of the functions

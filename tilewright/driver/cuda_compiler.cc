@@ -23,33 +23,20 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
-std::string find_nvcc() {
+std::string require_compiler() {
   if (const std::string folder = runtime::cuda_emulation_folder(); !folder.empty()) return folder + "/nvcc";
-  if (std::string given = variable("TILEWRIGHT_NVCC"); !given.empty()) return given;
-  if (std::string found = find_program({"nvcc"}); !found.empty()) return found;
-  for (const std::string& home : {variable("CUDA_HOME"), std::string("/usr/local/cuda")}) {
-    const std::string candidate = home + "/bin/nvcc";
-    if (!home.empty() && access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
+  if (std::string found = find_nvcc(); !found.empty()) return found;
   throw UserError("no compiler of CUDA C was found")
       .help(
           "install nvcc (PyPI: nvidia-cuda-nvcc; NVIDIA: the CUDA toolkit) and put it in PATH, or name it in "
           "TILEWRIGHT_NVCC; TILEWRIGHT_CUDA_EMULATION=1 runs kernels on the CPU; get_source() needs none");
 }
 
-// What tells one compiler from another.
-std::string identity(const std::string& program) {
-  struct stat status{};
-  if (stat(program.c_str(), &status) != 0) return program;
-  return program + " " + std::to_string(status.st_size) + " " + std::to_string(status.st_mtim.tv_sec) + "." +
-         std::to_string(status.st_mtim.tv_nsec);
-}
-
 std::string compiled(const std::string& nvcc, const std::vector<std::string>& flags,
                      const std::string& source) {
   const std::optional<DiskCache> cache = DiskCache::of_user();
   Hasher hasher;
-  hasher.add(identity(nvcc)).add(source);
+  hasher.add(identity_of(nvcc)).add(source);
   for (const std::string& flag : flags) hasher.add(flag);
   const Hash128 key = hasher.finish();
   if (cache) {
@@ -69,9 +56,26 @@ std::string compiled(const std::string& nvcc, const std::vector<std::string>& fl
 
 }  // namespace
 
+std::string find_nvcc() {
+  if (std::string given = variable("TILEWRIGHT_NVCC"); !given.empty()) return given;
+  if (std::string found = find_program({"nvcc"}); !found.empty()) return found;
+  for (const std::string& home : {variable("CUDA_HOME"), std::string("/usr/local/cuda")}) {
+    const std::string candidate = home + "/bin/nvcc";
+    if (!home.empty() && access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return "";
+}
+
+std::string identity_of(const std::string& program) {
+  struct stat status{};
+  if (stat(program.c_str(), &status) != 0) return program;
+  return program + " " + std::to_string(status.st_size) + " " + std::to_string(status.st_mtim.tv_sec) + "." +
+         std::to_string(status.st_mtim.tv_nsec);
+}
+
 std::vector<runtime::DeviceImage> cuda_images(const std::string& source, const std::string& arch,
                                               bool with_ptx) {
-  const std::string nvcc = find_nvcc();
+  const std::string nvcc = require_compiler();
   std::vector<runtime::DeviceImage> images;
   images.push_back({kDLCUDA, "cubin", arch, compiled(nvcc, {"-cubin", "-arch=" + arch}, source)});
   const bool is_stand_in = !runtime::cuda_emulation_folder().empty();

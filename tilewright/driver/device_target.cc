@@ -1,5 +1,6 @@
 #include "tilewright/driver/device_target.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "tilewright/analysis/launch_limits.h"
@@ -18,6 +19,8 @@ namespace {
 
 /// Attribute of a lowered kernel: its key in the registry of the runtime.
 constexpr std::string_view kDeviceKey = "device_key";
+/// Attribute of a lowered kernel: the kind of target that it is for.
+constexpr std::string_view kDeviceKind = "device_kind";
 constexpr std::string_view kRegistered = "tilewright.kernel.";
 
 bool is_kernel(const ir::BaseFunc& func) {
@@ -30,7 +33,7 @@ std::string key_of(const codegen::KernelText& kernel, const std::string& target)
 
 // The module with each kernel's key, by which the host's function calls it.
 ir::IRModule with_keys(const ir::IRModule& lowered, codegen::DeviceLanguage language,
-                       const std::string& target) {
+                       const std::string& target, const std::string& kind) {
   std::unordered_map<std::string, std::string> keys;
   for (const codegen::KernelText& kernel : codegen::kernel_texts(language, {&lowered, 1}))
     keys[kernel.name] = key_of(kernel, target);
@@ -47,6 +50,7 @@ ir::IRModule with_keys(const ir::IRModule& lowered, codegen::DeviceLanguage lang
     const auto func = ir::ref_as<tir::PrimFuncNode>(module->find(name));
     module = ir::with_function(module, name, with(func, [&](tir::PrimFuncNode& changed) {
                                  changed.attrs.set(std::string(kDeviceKey), tir::string_imm(key));
+                                 changed.attrs.set(std::string(kDeviceKind), tir::string_imm(kind));
                                }));
   }
   return module;
@@ -87,6 +91,19 @@ std::string source_of(const ir::IRModule& lowered, const DeviceTarget& device) {
   code.images.push_back(
       {device.device_type, "source", "", codegen::emit_device(device.language, {&lowered, 1})});
   return bytes_of(code);
+}
+
+// The modules without those that have kernels for another kind of target.
+std::vector<ir::IRModule> of_kind(std::span<const ir::IRModule> lowered, const std::string& kind) {
+  std::vector<ir::IRModule> modules;
+  for (const ir::IRModule& module : lowered) {
+    const bool is_other =
+        std::any_of(module->functions.begin(), module->functions.end(), [&](const ir::BaseFunc& func) {
+          return func->attrs.get_string(std::string(kDeviceKind), kind) != kind;
+        });
+    if (!is_other) modules.push_back(module);
+  }
+  return modules;
 }
 
 // One description of all functions' kernels, with images that devices load.
@@ -133,6 +150,22 @@ Generator host_generator(const ir::Target& target) {
 
 }  // namespace
 
+std::string joined_device_code(const std::vector<std::string>& parts) {
+  if (parts.size() == 1) return parts[0];
+  runtime::DeviceCode all;
+  for (const std::string& part : parts) {
+    if (part.empty()) continue;
+    runtime::DeviceCode code = runtime::DeviceCode::parse(std::as_bytes(std::span(part)), "a kernel");
+    const auto first = static_cast<uint32_t>(all.images.size());
+    for (runtime::DeviceImage& image : code.images) all.images.push_back(std::move(image));
+    for (runtime::DeviceKernel& kernel : code.kernels) {
+      for (uint32_t& number : kernel.images) number += first;
+      all.kernels.push_back(std::move(kernel));
+    }
+  }
+  return all.kernels.empty() ? "" : bytes_of(all);
+}
+
 Generator make_device_generator(const ir::Target& target, const DeviceTarget& device) {
   const Generator host = host_generator(target);
   const std::string kind = target->kind_name, text = target->str();
@@ -151,7 +184,7 @@ Generator make_device_generator(const ir::Target& target, const DeviceTarget& de
       if (is_kernel(each)) verify_limits(ir::ref_as<tir::PrimFuncNode>(each), gpu, name);
     }
     try {
-      return with_keys(lowered, device.language, text);
+      return with_keys(lowered, device.language, text, kind);
     } catch (Error& error) {
       error.add_prefix(name);
       throw;
@@ -168,10 +201,10 @@ Generator make_device_generator(const ir::Target& target, const DeviceTarget& de
     return images_of(all, target, device, is_for_here);
   };
   generator.device_kind = kind;
-  generator.sources = {
-      {target->kind_name, device.ending, [language = device.language](std::span<const ir::IRModule> lowered) {
-         return codegen::emit_device(language, lowered);
-       }}};
+  generator.sources = {{target->kind_name, device.ending,
+                        [language = device.language, kind](std::span<const ir::IRModule> lowered) {
+                          return codegen::emit_device(language, of_kind(lowered, kind));
+                        }}};
   for (const SourceFormat& format : host.sources) {
     if (format.name != "lowered")
       generator.sources.push_back(

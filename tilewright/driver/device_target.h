@@ -16,6 +16,9 @@ struct DeviceTarget {
                                               bool is_for_here) = nullptr;
 };
 
+/// Bytes of runtime::DeviceCode with the kernels and images of all `parts`, such bytes or empty.
+std::string joined_device_code(const std::vector<std::string>& parts);
+
 /// The generator of `target`.  Its host is `target`'s, or this machine.
 Generator make_device_generator(const ir::Target& target, const DeviceTarget& device);
 

@@ -1,5 +1,8 @@
 #include "tilewright/driver/kernel.h"
 
+#include <algorithm>
+#include <map>
+
 #include "tilewright/driver/build_id.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/lower/annotations.h"
@@ -15,6 +18,7 @@ namespace tilewright::driver {
 std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rules, bool are_checked,
                                const std::string& machine) {
   std::vector<Kernel> kernels;
+  std::map<std::string, std::shared_ptr<const Generator>> generators;
   for (size_t n = 0; n < module->functions.size(); ++n) {
     const tir::PrimFunc func = ir::ref_as<tir::PrimFuncNode>(module->functions[n]);
     if (!func) continue;
@@ -32,11 +36,25 @@ std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rule
     else
       whole = lower::with_size_checks(name, whole);
     kernels.push_back({std::move(name), std::move(whole), are_left_to_rules, std::move(key)});
+    const auto target = ir::ref_as<ir::TargetNode>(func->attrs.get(kKernelTarget));
+    if (!target) continue;
+    std::shared_ptr<const Generator>& generator = generators[target->str()];
+    if (!generator) generator = std::make_shared<const Generator>(make_generator(target));
+    kernels.back().own_generator = generator;
+    kernels.back().key = {};  // records are of the module's machine
   }
   return kernels;
 }
 
 namespace {
+
+void add_sources(const Generator& from, Generator* to) {
+  for (const SourceFormat& source : from.sources) {
+    const bool is_known = std::any_of(to->sources.begin(), to->sources.end(),
+                                      [&](const SourceFormat& known) { return known.name == source.name; });
+    if (!is_known) to->sources.push_back(source);
+  }
+}
 
 schedule::PlannedFunction left_to_rules(const Kernel& kernel, const Generator& generator) {
   if (!generator.gpu) return schedule::plan_by_rules(kernel.name, kernel.func, generator.features);
@@ -47,7 +65,35 @@ schedule::PlannedFunction left_to_rules(const Kernel& kernel, const Generator& g
 
 }  // namespace
 
-schedule::PlannedFunction schedule_kernel(const Kernel& kernel, const Generator& generator) {
+Generator joined_generator(const Generator& of_module, const std::vector<Kernel>& kernels) {
+  std::vector<const Generator*> all;
+  for (const Kernel& kernel : kernels) {
+    const Generator* generator = &kernel.generator(of_module);
+    if (std::find(all.begin(), all.end(), generator) == all.end()) all.push_back(generator);
+  }
+  if (all.empty()) all.push_back(&of_module);
+  const auto is_device = [](const Generator* generator) {
+    return static_cast<bool>(generator->device_source);
+  };
+  const auto device = std::find_if(all.begin(), all.end(), is_device);
+  Generator joined = device == all.end() ? *all[0] : **device;
+  for (const Generator* other : all) {
+    if (other->machine != joined.machine || !other->object != !joined.object)
+      throw Unsupported("a module with code of the host for {} and {}, or by several compilers",
+                        joined.machine, other->machine)
+          .help("give all devices the same host, e.g. Target(\"opencl\", host=\"llvm\")");
+    add_sources(*other, &joined);
+    for (const std::string& feature : other->needed_features) {
+      if (std::find(joined.needed_features.begin(), joined.needed_features.end(), feature) ==
+          joined.needed_features.end())
+        joined.needed_features.push_back(feature);
+    }
+  }
+  return joined;
+}
+
+schedule::PlannedFunction schedule_kernel(const Kernel& kernel, const Generator& of_module) {
+  const Generator& generator = kernel.generator(of_module);
   if (!kernel.is_left_to_rules) return {kernel.func, {{{}, {kernel.func, {}, {}}}}};
   std::optional<schedule::Attempt> refused;
   if (kernel.record && !kernel.record->trace.empty()) {
@@ -75,7 +121,8 @@ std::string plans_text(const schedule::PlannedFunction& planned) {
   return text;
 }
 
-std::optional<Hash128> cache_key(const Kernel& kernel, const Generator& generator) {
+std::optional<Hash128> cache_key(const Kernel& kernel, const Generator& of_module) {
+  const Generator& generator = kernel.generator(of_module);
   static const std::string compiler = build_id();
   const bool is_checked = kernel.func->attrs.contains(lower::kCheckBounds);
   if (compiler.empty() || generator.code_key.empty() || is_checked) return std::nullopt;

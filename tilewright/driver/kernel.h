@@ -1,5 +1,6 @@
 // One function of a module during compilation.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@ struct PlannedFunction;
 
 namespace tilewright::driver {
 
+/// Attribute of a loop program: the ir::Target that it is compiled for, where that is not the module's.
+inline constexpr std::string_view kKernelTarget = "kernel_target";
+
 struct Kernel {
   std::string name;
   tir::PrimFunc func;                          // calls no other function of the module
@@ -25,6 +29,10 @@ struct Kernel {
   std::string device_source = {};              // Generator::device_source
   bool is_by_record = false;                   // `record` has scheduled it; false if its trace did not apply
   std::string plans = {};  // a line for each (schedule/default/extent_plans.h); empty: it has one
+  std::shared_ptr<const Generator> own_generator = {};  // for kKernelTarget; null: the module's
+  const Generator& generator(const Generator& of_module) const {
+    return own_generator ? *own_generator : of_module;
+  }
 };
 
 /// The loop programs of `module`.  Raises UserError if two have the same name for callers.
@@ -33,6 +41,10 @@ struct Kernel {
 /// machine      Key::machine of the target; empty: kernels need no keys
 std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rules, bool are_checked,
                                const std::string& machine);
+
+/// The generator of a module whose kernels are compiled by `of_module` or their own: that of a device if there is one,
+/// because it makes code for the host of any kernel.  Raises Unsupported if their hosts differ.
+Generator joined_generator(const Generator& of_module, const std::vector<Kernel>& kernels);
 
 /// The kernel scheduled by its record, else by the rules; one plan with an empty trace if it is not left to
 /// them.  An attempt says why the record does not apply.

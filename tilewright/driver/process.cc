@@ -31,8 +31,8 @@ std::string find_program(const std::vector<std::string>& names) {
   return "";
 }
 
-void run_program(const std::string& what, const std::vector<std::string>& command,
-                 const std::string& output) {
+std::string run_program(const std::string& what, const std::vector<std::string>& command,
+                        const std::string& output) {
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
@@ -62,6 +62,7 @@ void run_program(const std::string& what, const std::vector<std::string>& comman
     throw UserError("{} {} could not be started: {}", what, command[0],
                     std::generic_category().message(error));
   if (status != 0) throw UserError("{} {} failed: {}", what, command[0], text);
+  return text;
 }
 
 }  // namespace tilewright::driver

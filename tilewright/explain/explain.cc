@@ -1,7 +1,6 @@
 #include "tilewright/explain/explain.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <sstream>
 
@@ -16,24 +15,6 @@
 
 namespace tilewright::explain {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-/// Seconds of calls, for about `max_seconds`.
-std::vector<double> time_calls(const runtime::vm::VirtualMachine& machine,
-                               const std::vector<runtime::Value>& inputs, double max_seconds) {
-  constexpr size_t kLeast = 3, kMost = 1000;
-  (void)machine.invoke("main", inputs);  // memory of a first call
-  std::vector<double> seconds;
-  double total = 0;
-  while (seconds.size() < kLeast || (seconds.size() < kMost && total < max_seconds)) {
-    const Clock::time_point begin = Clock::now();
-    const runtime::Value result = machine.invoke("main", inputs);
-    seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
-    total += seconds.back();
-  }
-  return seconds;
-}
 
 // True if a rule gave the block its schedule.
 bool is_taken(const std::string& block, const std::vector<schedule::Attempt>& attempts) {

@@ -1,14 +1,11 @@
 #include "tilewright/explain/lint.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "tilewright/analysis/warp_accesses.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/ir/module.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/lower/lowered.h"
 #include "tilewright/support/count_text.h"
 #include "tilewright/target/gpu_features.h"
 #include "tilewright/tir/tir.h"
@@ -16,7 +13,6 @@
 namespace tilewright::explain {
 namespace {
 
-using analysis::BlockSize;
 using analysis::WarpAccess;
 using target::GpuFeatures;
 
@@ -65,15 +61,15 @@ class Kernel {
   Kernel(std::string name, const tir::PrimFunc& func, const GpuFeatures& gpu, std::vector<Finding>* found)
       : name_(std::move(name)), func_(func), gpu_(gpu), found_(*found) {}
 
-  void look_at(const tir::PrimFunc& kernel, std::optional<int64_t> registers) {
+  void look_at(const tir::PrimFunc& kernel, const Launch& launch) {
     for (const WarpAccess& access : analysis::warp_accesses(kernel, gpu_)) {
       coalescing(access);
       banks(access);
     }
-    const BlockSize size = analysis::block_size(kernel);
-    occupancy(size, registers);
-    partial_warp(size);
-    small_grid(size);
+    spills(launch);
+    occupancy(launch);
+    partial_warp(launch);
+    small_grid(launch);
   }
 
  private:
@@ -124,52 +120,58 @@ class Kernel {
                           writer_of(func_, access.buffer), row, std::max<int64_t>(pad, 1)));
   }
 
-  // Blocks that fit if only `one` of threads, registers and shared memory counted.
+  void spills(const Launch& launch) {
+    if (launch.spilled_bytes == 0) return;
+    add("spills", static_cast<double>(launch.spilled_bytes), {},
+        fmt::format("{} bytes of registers are moved to memory and back: {} are not enough",
+                    launch.spilled_bytes, launch.registers_text),
+        "let a thread compute fewer elements at once, or unroll less");
+  }
+
+  // Blocks that fit if only one of threads, registers and shared memory counted.
   struct Limit {
     int64_t blocks;
     std::string what, help;
   };
-  std::vector<Limit> limits(const BlockSize& size, int64_t registers) const {
-    return {{gpu_.blocks_per_sm(size.threads, 0, 0), fmt::format("{} threads a block", size.threads),
+  std::vector<Limit> limits(const Launch& launch) const {
+    return {{gpu_.blocks_per_sm(launch.threads, 0, 0), fmt::format("{} threads a block", launch.threads),
              "give a block more threads, up to what a multiprocessor keeps in a whole number of blocks"},
-            {gpu_.blocks_per_sm(size.threads, 0, size.shared_bytes),
-             fmt::format("{} bytes of shared memory a block, of {},", size.shared_bytes,
+            {gpu_.blocks_per_sm(launch.threads, 0, launch.shared_bytes),
+             fmt::format("{} bytes of shared memory a block, of {},", launch.shared_bytes,
                          gpu_.shared_bytes_per_sm),
              "make the tiles in shared memory smaller"},
-            {gpu_.blocks_per_sm(size.threads, registers, 0),
-             fmt::format("{} registers a thread, of {},", registers, gpu_.registers_per_sm),
+            {gpu_.blocks_per_sm(launch.threads, launch.registers, 0),
+             fmt::format("{}, of {},", launch.registers_text, gpu_.registers_per_sm),
              "let a thread compute fewer elements at once"}};
   }
 
-  void occupancy(const BlockSize& size, std::optional<int64_t> registers) {
-    const int64_t blocks = gpu_.blocks_per_sm(size.threads, registers.value_or(0), size.shared_bytes);
-    const double part =
-        static_cast<double>(blocks * size.threads) / static_cast<double>(gpu_.max_threads_per_sm);
-    if (part >= kLowOccupancy) return;
-    const std::vector<Limit> all = limits(size, registers.value_or(0));
+  void occupancy(const Launch& launch) {
+    if (launch.occupancy >= kLowOccupancy) return;
+    const std::vector<Limit> all = limits(launch);
     const auto tightest = std::min_element(
         all.begin(), all.end(), [](const Limit& a, const Limit& b) { return a.blocks < b.blocks; });
-    add("occupancy", part, {},
+    add("occupancy", launch.occupancy, {},
         fmt::format(
             "a multiprocessor keeps {} of {} threads, {} of the {} threads it has room for: {} allow no more",
-            count_text(static_cast<size_t>(blocks), "block"), size.threads, blocks * size.threads,
-            gpu_.max_threads_per_sm, tightest->what),
+            count_text(static_cast<size_t>(launch.blocks_per_sm), "block"), launch.threads,
+            launch.blocks_per_sm * launch.threads, gpu_.max_threads_per_sm, tightest->what),
         tightest->help);
   }
 
-  void partial_warp(const BlockSize& size) {
-    const int64_t rest = size.threads % gpu_.warp_size;
+  void partial_warp(const Launch& launch) {
+    const int64_t rest = launch.threads % gpu_.warp_size;
     if (rest == 0) return;
-    const int64_t warps = size.threads / gpu_.warp_size + 1;
-    add("occupancy", static_cast<double>(size.threads) / static_cast<double>(warps * gpu_.warp_size), {},
-        fmt::format("a block has {} threads: its last warp has {} of {}", size.threads, rest, gpu_.warp_size),
+    const int64_t warps = launch.threads / gpu_.warp_size + 1;
+    add("occupancy", static_cast<double>(launch.threads) / static_cast<double>(warps * gpu_.warp_size), {},
+        fmt::format("a block has {} threads: its last warp has {} of {}", launch.threads, rest,
+                    gpu_.warp_size),
         fmt::format("make the number of threads of a block a multiple of {}", gpu_.warp_size));
   }
 
-  void small_grid(const BlockSize& size) {
-    if (size.blocks == 0 || size.blocks >= gpu_.num_sms) return;
-    add("occupancy", static_cast<double>(size.blocks) / static_cast<double>(gpu_.num_sms), {},
-        fmt::format("{} for {} multiprocessors", count_text(static_cast<size_t>(size.blocks), "block"),
+  void small_grid(const Launch& launch) {
+    if (launch.blocks == 0 || launch.blocks >= gpu_.num_sms) return;
+    add("occupancy", static_cast<double>(launch.blocks) / static_cast<double>(gpu_.num_sms), {},
+        fmt::format("{} for {} multiprocessors", count_text(static_cast<size_t>(launch.blocks), "block"),
                     gpu_.num_sms),
         "bind more iterations to blockIdx, or let a block do less");
   }
@@ -180,7 +182,11 @@ class Kernel {
   std::vector<Finding>& found_;
 };
 
-size_t rank(std::string_view kind) { return kind == "coalescing" ? 0 : kind == "banks" ? 1 : 2; }
+// Of kinds in their order.
+size_t rank(std::string_view kind) {
+  constexpr std::string_view kKinds[] = {"coalescing", "banks", "spills", "occupancy"};
+  return static_cast<size_t>(std::ranges::find(kKinds, kind) - std::begin(kKinds));
+}
 
 }  // namespace
 
@@ -192,16 +198,18 @@ std::string Finding::text() const {
 }
 
 std::vector<Finding> lint(const schedule::Schedule& sch, const std::string& name, const ir::Target& target,
-                          std::optional<int64_t> registers) {
+                          const RegisterSource& registers) {
+  return lint(ir::ref_as<tir::PrimFuncNode>(sch.module()->lookup(name)), name, target, registers, {});
+}
+
+std::vector<Finding> lint(const tir::PrimFunc& func, const std::string& name, const ir::Target& target,
+                          const RegisterSource& registers, const Sizes& sizes) {
   const GpuFeatures gpu = target::gpu_features_of(target).features;
-  const auto func = ir::ref_as<tir::PrimFuncNode>(sch.module()->lookup(name));
   const ir::IRModule lowered = driver::make_generator(target).lower(name, func, {});
   std::vector<Finding> found;
-  for (size_t n = 0; n < lowered->functions.size(); ++n) {
-    const ir::BaseFunc& each = lowered->functions[n];
-    if (each->attrs.get_string(std::string(lower::kLoweredKind), "") != lower::kDeviceKernel) continue;
-    Kernel(lowered->global_vars[n]->name_hint, func, gpu, &found)
-        .look_at(ir::ref_as<tir::PrimFuncNode>(each), registers);
+  for (const Launch& launch : launches_of(lowered, target, sizes, registers)) {
+    Kernel(launch.kernel, func, gpu, &found)
+        .look_at(ir::ref_as<tir::PrimFuncNode>(lowered->lookup(launch.kernel)), launch);
   }
   // the most serious first: many sectors and ways, few threads
   const auto weight = [](const Finding& each) {
@@ -214,13 +222,6 @@ std::vector<Finding> lint(const schedule::Schedule& sch, const std::string& name
   for (Finding& each : found)
     sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), each, is_before), std::move(each));
   return sorted;
-}
-
-std::string to_text(const std::vector<Finding>& findings) {
-  if (findings.empty()) return "nothing found";
-  std::vector<std::string> texts;
-  for (const Finding& finding : findings) texts.push_back(finding.text());
-  return fmt::format("{}", fmt::join(texts, "\n\n"));
 }
 
 }  // namespace tilewright::explain

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tilewright/explain/launches.h"
 #include "tilewright/ir/target.h"
 #include "tilewright/schedule/schedule.h"
 #include "tilewright/support/error.h"
@@ -12,11 +13,12 @@ namespace tilewright::explain {
 
 /// One finding.
 struct Finding {
-  std::string kind;    // "coalescing", "banks" or "occupancy"
+  std::string kind;    // "coalescing", "banks", "spills" or "occupancy"
   std::string kernel;  // "main_kernel_0"
-  double figure = 0;   // coalescing: sectors fetched over those needed; banks: ways; occupancy: 0 to 1
-  Note message;        // what was found, and the user's line
-  std::string help;    // what to try
+  double figure =
+      0;  // coalescing: sectors fetched over those needed; banks: ways; spills: bytes; occupancy: 0 to 1
+  Note message;      // what was found, and the user's line
+  std::string help;  // what to try
 
   /// The whole text, as that of an error: heading, place, line with caret, help.
   std::string text() const;
@@ -24,12 +26,12 @@ struct Finding {
 
 /// The findings of function `name` of a schedule, lowered for `target`, a GPU: the most serious of each kind first.
 ///
-/// registers  of a thread, as ptxas reports them; none: occupancy leaves them out
+/// registers  of a thread, which occupancy counts
 /// Raises UserError if the target is no GPU, a loop of the function is outside of kernels or a block does not fit.
 std::vector<Finding> lint(const schedule::Schedule& sch, const std::string& name, const ir::Target& target,
-                          std::optional<int64_t> registers = {});
-
-/// All of them, an empty line between; "nothing found" if there are none.
-std::string to_text(const std::vector<Finding>& findings);
+                          const RegisterSource& registers = {});
+/// The same of a scheduled function, with sizes for what is symbolic.
+std::vector<Finding> lint(const tir::PrimFunc& func, const std::string& name, const ir::Target& target,
+                          const RegisterSource& registers, const Sizes& sizes);
 
 }  // namespace tilewright::explain

@@ -9,6 +9,7 @@
 
 #include "tilewright/analysis/flops.h"
 #include "tilewright/relax/graph/function_names.h"
+#include "tilewright/runtime/device/accelerator.h"
 #include "tilewright/tir/tir.h"
 
 namespace tilewright::explain {
@@ -137,28 +138,44 @@ struct Seen {
   std::vector<double> seconds_of_round;
 };
 
+/// Two points in the work of a device, before and after what a call queued.
+struct Interval {
+  std::string callee;
+  std::shared_ptr<void> begin, end;
+};
+
 /// Watches calls; packed functions may call the machine from threads of their own.
 class Watcher {
  public:
-  Watcher(const FlopCounter& counter, const runtime::vm::Executable& executable, size_t rounds)
-      : counter_(counter), rounds_(rounds) {
+  /// device  where kernels run
+  Watcher(const FlopCounter& counter, const runtime::vm::Executable& executable, runtime::Device device,
+          size_t rounds)
+      : counter_(counter), device_(device), rounds_(rounds) {
+    if (!device.is_cpu()) accelerator_ = &runtime::accelerator(device, "profile");
     for (const runtime::Tensor& constant : executable.constants) weights_.insert(constant.data());
   }
 
   void begin_round(size_t round) {
     round_ = round;
     begin_ = Clock::now();
+    if (accelerator_) start_ = accelerator_->record_event(device_.id);
+  }
+
+  /// Before a call on a device.
+  void begin_call() {
+    const std::lock_guard lock(mutex_);
+    call_ = accelerator_->record_event(device_.id);
   }
 
   void see(const runtime::vm::CallRecord& record) {
     const std::lock_guard lock(mutex_);
     const double seconds = static_cast<double>(record.duration_ns) * 1e-9;
-    Seen& seen = seen_[std::string(record.callee)];
-    seen.seconds_of_round.resize(rounds_);
-    seen.seconds_of_round[round_] += seconds;
-    if (round_ + 1 == rounds_)
-      steps_.emplace_back(record.callee, Step{0, std::max(0.0, seconds_since(begin_) - seconds), seconds});
+    if (accelerator_)
+      intervals_.push_back({std::string(record.callee), call_, accelerator_->record_event(device_.id)});
+    else
+      add_time(std::string(record.callee), std::max(0.0, seconds_since(begin_) - seconds), seconds);
     if (round_ > 0) return;
+    Seen& seen = seen_[std::string(record.callee)];
     KernelTime& kernel = seen.kernel;
     ++kernel.num_calls;
     const tir::PrimFunc program = counter_.program_of(record);
@@ -169,6 +186,16 @@ class Watcher {
     const std::optional<int64_t> flops = counter_.flops(record);
     kernel.flops =
         flops && kernel.flops ? std::optional(*kernel.flops + static_cast<double>(*flops)) : std::nullopt;
+  }
+
+  /// Takes the times of a device, which are known when its work is done.
+  void end_round() {
+    for (const Interval& each : intervals_) {
+      const double begin = accelerator_->seconds_between(device_.id, start_.get(), each.begin.get());
+      add_time(each.callee, begin,
+               accelerator_->seconds_between(device_.id, each.begin.get(), each.end.get()));
+    }
+    intervals_.clear();
   }
 
   Profile result() {
@@ -191,7 +218,18 @@ class Watcher {
   }
 
  private:
+  void add_time(const std::string& callee, double begin, double seconds) {
+    Seen& seen = seen_[callee];
+    seen.seconds_of_round.resize(rounds_);
+    seen.seconds_of_round[round_] += seconds;
+    if (round_ + 1 == rounds_) steps_.emplace_back(callee, Step{0, begin, seconds});
+  }
+
   const FlopCounter& counter_;
+  const runtime::Device device_;
+  const runtime::Accelerator* accelerator_ = nullptr;  // null: the CPU
+  std::shared_ptr<void> start_, call_;                 // events of the round, and of the call that runs
+  std::vector<Interval> intervals_;                    // of the round
   std::set<const void*> weights_;
   size_t rounds_, round_ = 0;
   Clock::time_point begin_ = {};
@@ -200,7 +238,55 @@ class Watcher {
   std::vector<std::pair<std::string, Step>> steps_;
 };
 
+/// Lets a watcher see the calls of a machine while it lives.
+class Watched {
+ public:
+  Watched(const runtime::vm::VirtualMachine& machine, Watcher* watcher) : machine_(machine) {
+    machine.set_profiler([watcher](const runtime::vm::CallRecord& record) { watcher->see(record); });
+    if (machine.device().is_cpu()) return;
+    runtime::vm::Instrument instrument;
+    instrument.before = [watcher](const runtime::Function&, std::string_view, runtime::Args) {
+      watcher->begin_call();
+      return true;
+    };
+    machine.set_instrument(std::move(instrument));
+  }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+  ~Watched() {
+    machine_.set_profiler(nullptr);
+    if (!machine_.device().is_cpu()) machine_.set_instrument({});
+  }
+
+ private:
+  const runtime::vm::VirtualMachine& machine_;
+};
+
 }  // namespace
+
+void wait_for_device(const runtime::vm::VirtualMachine& machine) {
+  const runtime::Device device = machine.device();
+  if (device.is_cpu()) return;
+  const runtime::Accelerator& accelerator = runtime::accelerator(device, "profile");
+  accelerator.synchronize(device.id, accelerator.current_stream(device.id));
+}
+
+std::vector<double> time_calls(const runtime::vm::VirtualMachine& machine,
+                               const std::vector<runtime::Value>& inputs, double max_seconds) {
+  constexpr size_t kLeast = 3, kMost = 1000;
+  (void)machine.invoke("main", inputs);  // memory of a first call
+  wait_for_device(machine);
+  std::vector<double> seconds;
+  double total = 0;
+  while (seconds.size() < kLeast || (seconds.size() < kMost && total < max_seconds)) {
+    const Clock::time_point begin = Clock::now();
+    const runtime::Value result = machine.invoke("main", inputs);
+    wait_for_device(machine);
+    seconds.push_back(seconds_since(begin));
+    total += seconds.back();
+  }
+  return seconds;
+}
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -217,18 +303,13 @@ double bytes_of(const runtime::vm::CallRecord& record) {
 Profile profile(const runtime::vm::VirtualMachine& machine, const ir::IRModule& module,
                 const std::vector<runtime::Value>& inputs, size_t rounds) {
   const FlopCounter counter(machine.executable(), module);
-  Watcher watcher(counter, machine.executable(), rounds);
-  machine.set_profiler([&](const runtime::vm::CallRecord& record) { watcher.see(record); });
-  try {
-    for (size_t round = 0; round < rounds; ++round) {
-      watcher.begin_round(round);
-      (void)machine.invoke("main", inputs);
-    }
-  } catch (...) {
-    machine.set_profiler(nullptr);
-    throw;
+  Watcher watcher(counter, machine.executable(), machine.device(), rounds);
+  const Watched watched(machine, &watcher);
+  for (size_t round = 0; round < rounds; ++round) {
+    watcher.begin_round(round);
+    (void)machine.invoke("main", inputs);
+    watcher.end_round();
   }
-  machine.set_profiler(nullptr);
   return watcher.result();
 }
 

@@ -31,12 +31,20 @@ struct Profile {
   std::vector<Step> steps;          // in order
 };
 
-/// Calls "main" of `machine` `rounds` times, at least once, and watches.
+/// Calls "main" of `machine` `rounds` times, at least once, and watches.  On a device, a kernel's time is between two events
+/// of the device around its launches.
 ///
 /// module  the loop programs that were compiled, to count what they do; null: what the executable notes
 /// counts
 Profile profile(const runtime::vm::VirtualMachine& machine, const ir::IRModule& module,
                 const std::vector<runtime::Value>& inputs, size_t rounds);
+
+/// Waits until the device of `machine` has done what is queued; nothing for the CPU.
+void wait_for_device(const runtime::vm::VirtualMachine& machine);
+
+/// Seconds of calls of "main" until their results are there, for about `max_seconds`.
+std::vector<double> time_calls(const runtime::vm::VirtualMachine& machine,
+                               const std::vector<runtime::Value>& inputs, double max_seconds);
 
 /// The middle one, of two the greater.
 double median(std::vector<double> values);

@@ -1,9 +1,13 @@
 // Bindings for building and running: libraries, executables, virtual machines, timing.
 #include "tilewright/arith/likely.h"
 #include "tilewright/driver/build_graph.h"
+#include "tilewright/driver/cuda_compiler.h"
+#include "tilewright/driver/ptxas.h"
 #include "tilewright/driver/reproducible.h"
 #include "tilewright/driver/target.h"
+#include "tilewright/driver/target_of_device.h"
 #include "tilewright/driver/verify_passes.h"
+#include "tilewright/explain/device.h"
 #include "tilewright/explain/explain.h"
 #include "tilewright/explain/lint.h"
 #include "tilewright/frontend/onnx/import/import.h"
@@ -140,7 +144,8 @@ void bind_build(nb::module_& m) {
   });
   m.def("explain", [](const schedule::Schedule& sch, const std::string& name, const ir::Target& target) {
     const Unlocked unlocked;
-    if (target::is_gpu(target)) return explain::to_text(explain::lint(sch, name, target));
+    if (target::is_gpu(target))
+      return explain::to_text(explain::explain_for_gpu(sch, name, target), explain::peaks_of_gpu(target));
     const explain::Peaks peaks = explain::peaks_of_machine();
     const explain::KernelReport report = explain::explain(sch, name, target, peaks);
     const explain::Peaks raised = explain::raised(peaks, {report});
@@ -150,18 +155,26 @@ void bind_build(nb::module_& m) {
   m.def(
       "lint",
       [](const schedule::Schedule& sch, const std::string& name, const ir::Target& target,
-         std::optional<int64_t> registers) {
+         std::optional<int64_t> registers, bool asks_ptxas) {
         std::vector<explain::Finding> findings;
         {
           const Unlocked unlocked;
-          findings = explain::lint(sch, name, target, registers);
+          findings = explain::lint(sch, name, target, explain::RegisterSource{registers, asks_ptxas});
         }
         nb::list list;
         for (const explain::Finding& each : findings)
           list.append(nb::make_tuple(each.kind, each.kernel, each.figure, each.text()));
         return list;
       },
-      nb::arg("sch"), nb::arg("name"), nb::arg("target"), nb::arg("registers").none());
+      nb::arg("sch"), nb::arg("name"), nb::arg("target"), nb::arg("registers").none(), nb::arg("asks_ptxas"));
+  m.def("target_of_device", &driver::target_of_device);
+  m.def("ptxas_usage", [](const std::string& source, const std::string& arch) {
+    nb::dict usages;
+    for (const auto& [name, usage] : driver::ptxas_usage(source, arch))
+      usages[name.c_str()] = nb::make_tuple(usage.registers, usage.shared_bytes, usage.spilled_bytes);
+    return usages;
+  });
+  m.def("has_nvcc", [] { return !driver::find_nvcc().empty(); });
   m.def("module_source", &driver::get_source);
   m.def("target_features", [](const ir::Target& target) {
     const driver::Generator generator = driver::make_generator(target);
@@ -208,7 +221,7 @@ void bind_build(nb::module_& m) {
              counts["bytes of constants"] = bytes;
              return counts;
            })
-      .def("machine", &Executable::machine, nb::arg("device").none() = nb::none());
+      .def("machine", &Executable::machine, nb::arg("devices") = std::vector<runtime::Device>());
   // the executable of the model in a loaded library
   m.def("executable_of_library", [](const runtime::Module& library) {
     Executable executable;
@@ -230,7 +243,7 @@ void bind_build(nb::module_& m) {
       nb::arg("name"), nb::arg("module"), nb::arg("options"), nb::arg("config"), nb::arg("hooks").none());
   m.def(
       "build_graph",
-      [](const GraphSource& source, const ir::Target& target, int opt_level,
+      [](const GraphSource& source, const std::vector<ir::Target>& targets, int opt_level,
          std::vector<std::string> disabled, std::vector<std::string> required, nb::handle config,
          nb::handle hooks, bool check_bounds, nb::handle records, const FixedDims& shapes,
          const LikelySizes& best_at, bool is_reproducible, const nb::dict& converters) {
@@ -241,11 +254,11 @@ void bind_build(nb::module_& m) {
         const DatabaseArg database(records);
         const records::Database* known = database.get();
         std::optional<driver::Reproducible> reproducible;
-        if (is_reproducible) known = reproducible.emplace(target, context, known).records();
+        if (is_reproducible) known = reproducible.emplace(targets.at(0), context, known).records();
         const Unlocked unlocked;
-        return driver::build_graph(std::move(module), target, context, {}, check_bounds, known);
+        return driver::build_graph(std::move(module), targets, context, {}, check_bounds, known);
       },
-      nb::arg("source"), nb::arg("target"), nb::arg("opt_level"), nb::arg("disabled"), nb::arg("required"),
+      nb::arg("source"), nb::arg("targets"), nb::arg("opt_level"), nb::arg("disabled"), nb::arg("required"),
       nb::arg("config"), nb::arg("hooks").none(), nb::arg("check_bounds"), nb::arg("records").none(),
       nb::arg("shapes") = FixedDims{}, nb::arg("best_at") = LikelySizes{}, nb::arg("reproducible") = false,
       nb::arg("converters") = nb::dict());

@@ -183,7 +183,7 @@ void bind_machine(nb::module_& m) {
       .def("ordered", [](const VirtualMachine& self, const std::string& name, nb::args args,
                          nb::kwargs named) { return ordered(public_function(self, name), args, named); })
       .def("record_calls", &record_calls)
-      .def_prop_ro("device", &VirtualMachine::device)
+      .def_prop_ro("devices", &VirtualMachine::devices)
       .def("note", [](const VirtualMachine& self,
                       const std::string& name) { return std::string(self.executable().note(name)); })
       .def("set_instrument", &set_instrument, nb::arg("hook").none())
@@ -197,7 +197,7 @@ void bind_machine(nb::module_& m) {
                    })
       .def_prop_ro("function_names",
                    [](const VirtualMachine& self) { return self.module().list_functions(); });
-  m.def("machine_of_module", &driver::load_model, nb::arg("library"), nb::arg("device").none() = nb::none());
+  m.def("machine_of_module", &driver::load_model, nb::arg("library"), nb::arg("devices"));
   m.def("set_num_threads", [](int count) { runtime::set_num_threads(count); });
   m.def("num_threads", [] { return runtime::num_threads(); });
 }

@@ -33,6 +33,13 @@ Value assert_values(Args args) {
   return {};
 }
 
+Value copy_to_device(Args args) {
+  builtin::require_arguments(kCopyFunction, args, 2);
+  if (args.size() == 2) return args[0];
+  args[2].as_tensor(kCopyFunction).copy_from(args[0].as_tensor(kCopyFunction));
+  return {};
+}
+
 Value workspace(int64_t type, int64_t id, int64_t slot, int64_t bytes) {
   const Device device{static_cast<int32_t>(type), static_cast<int32_t>(id)};
   return Value::pointer(device_workspace(device, slot, bytes));
@@ -83,9 +90,9 @@ bool is_host_function(std::string_view name) {
 }
 
 std::vector<Function> builtin_functions() {
-  std::vector<Function> functions{Function::packed(kPrintFunction, &print_values),
-                                  Function::packed(kAssertFunction, &assert_values),
-                                  Function::typed(kDeviceWorkspace, &workspace)};
+  std::vector<Function> functions{
+      Function::packed(kPrintFunction, &print_values), Function::packed(kAssertFunction, &assert_values),
+      Function::packed(kCopyFunction, &copy_to_device), Function::typed(kDeviceWorkspace, &workspace)};
   for (const std::span<const builtin::Entry> entries : all_entries()) {
     for (const builtin::Entry& entry : entries)
       functions.push_back(Function::packed(std::string(entry.name), [&entry](Args args) {

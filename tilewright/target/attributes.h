@@ -34,7 +34,7 @@ inline constexpr TargetAttr kCpuAttrs[] = {
 };
 
 inline constexpr TargetAttr kGpuAttrs[] = {
-    {"arch", TargetAttr::kString, "architecture, e.g. sm_80"},
+    {"arch", TargetAttr::kString, "architecture, e.g. sm_80, or several: sm_80,sm_90a"},
     {"max_threads_per_block", TargetAttr::kInt, "threads in a block", "threads", 1, kMostThreads},
     {"max_num_threads", TargetAttr::kInt, "the same, by another name", "threads", 1, kMostThreads},
     {"max_threads_per_multiprocessor", TargetAttr::kInt, "threads that a multiprocessor keeps at once",

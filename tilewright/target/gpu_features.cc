@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 
 #include "tilewright/support/error.h"
+#include "tilewright/target/architectures.h"
 #include "tilewright/target/feature_table.h"
 
 namespace tilewright::target {
@@ -35,27 +37,28 @@ struct Capability {
   std::string_view chip;
   int64_t num_sms, l2_bytes, l2_bytes_per_cycle;
   int64_t memory_bytes_per_cycle;  // bandwidth by the clock that is promised
+  int64_t clock_mhz;               // which is that of boost, of Jetson the highest
 };
 
 // sorted by number
 constexpr Capability kCapabilities[] = {
-    {37, 16, 2048, 65536, 112 * kKiB, 48 * kKiB, 192, "Tesla K80", 13, 1536 * kKiB, 512, 274},
-    {50, 32, 2048, 65536, 64 * kKiB, 48 * kKiB, 128, "GeForce GTX 750 Ti", 5, 2 * kMiB, 512, 79},
-    {52, 32, 2048, 65536, 96 * kKiB, 48 * kKiB, 128, "GeForce GTX 980", 16, 2 * kMiB, 512, 184},
-    {53, 32, 2048, 32768, 64 * kKiB, 48 * kKiB, 128, "Jetson Nano", 1, 256 * kKiB, 64, 27},
-    {60, 32, 2048, 65536, 64 * kKiB, 48 * kKiB, 64, "Tesla P100", 56, 4 * kMiB, 1024, 494},
-    {61, 32, 2048, 65536, 96 * kKiB, 48 * kKiB, 128, "GeForce GTX 1080 Ti", 28, 2816 * kKiB, 1024, 306},
-    {62, 32, 2048, 32768, 64 * kKiB, 48 * kKiB, 128, "Jetson TX2", 2, 512 * kKiB, 64, 46},
-    {70, 32, 2048, 65536, 96 * kKiB, 96 * kKiB, 64, "Tesla V100", 80, 6 * kMiB, 2048, 588},
-    {72, 32, 2048, 65536, 96 * kKiB, 96 * kKiB, 64, "Jetson AGX Xavier", 8, 512 * kKiB, 256, 100},
-    {75, 16, 1024, 65536, 64 * kKiB, 64 * kKiB, 64, "T4", 40, 4 * kMiB, 1024, 201},
-    {80, 32, 2048, 65536, 164 * kKiB, 163 * kKiB, 64, "A100", 108, 40 * kMiB, 5120, 1103},
-    {86, 16, 1536, 65536, 100 * kKiB, 99 * kKiB, 128, "GeForce RTX 3090", 82, 6 * kMiB, 2048, 552},
-    {87, 16, 1536, 65536, 164 * kKiB, 163 * kKiB, 128, "Jetson AGX Orin", 16, 4 * kMiB, 512, 157},
-    {89, 24, 1536, 65536, 100 * kKiB, 99 * kKiB, 128, "GeForce RTX 4090", 128, 72 * kMiB, 5120, 400},
-    {90, 32, 2048, 65536, 228 * kKiB, 227 * kKiB, 128, "H100", 132, 50 * kMiB, 5120, 1835},
-    {100, 32, 2048, 65536, 228 * kKiB, 227 * kKiB, 128, "B200", 148, 126 * kMiB, 5120, 4070},
-    {120, 24, 1536, 65536, 100 * kKiB, 99 * kKiB, 128, "GeForce RTX 5090", 170, 96 * kMiB, 5120, 743},
+    {37, 16, 2048, 65536, 112 * kKiB, 48 * kKiB, 192, "Tesla K80", 13, 1536 * kKiB, 512, 274, 875},
+    {50, 32, 2048, 65536, 64 * kKiB, 48 * kKiB, 128, "GeForce GTX 750 Ti", 5, 2 * kMiB, 512, 79, 1085},
+    {52, 32, 2048, 65536, 96 * kKiB, 48 * kKiB, 128, "GeForce GTX 980", 16, 2 * kMiB, 512, 184, 1216},
+    {53, 32, 2048, 32768, 64 * kKiB, 48 * kKiB, 128, "Jetson Nano", 1, 256 * kKiB, 64, 27, 922},
+    {60, 32, 2048, 65536, 64 * kKiB, 48 * kKiB, 64, "Tesla P100", 56, 4 * kMiB, 1024, 494, 1480},
+    {61, 32, 2048, 65536, 96 * kKiB, 48 * kKiB, 128, "GeForce GTX 1080 Ti", 28, 2816 * kKiB, 1024, 306, 1582},
+    {62, 32, 2048, 32768, 64 * kKiB, 48 * kKiB, 128, "Jetson TX2", 2, 512 * kKiB, 64, 46, 1465},
+    {70, 32, 2048, 65536, 96 * kKiB, 96 * kKiB, 64, "Tesla V100", 80, 6 * kMiB, 2048, 588, 1530},
+    {72, 32, 2048, 65536, 96 * kKiB, 96 * kKiB, 64, "Jetson AGX Xavier", 8, 512 * kKiB, 256, 100, 1377},
+    {75, 16, 1024, 65536, 64 * kKiB, 64 * kKiB, 64, "T4", 40, 4 * kMiB, 1024, 201, 1590},
+    {80, 32, 2048, 65536, 164 * kKiB, 163 * kKiB, 64, "A100", 108, 40 * kMiB, 5120, 1103, 1410},
+    {86, 16, 1536, 65536, 100 * kKiB, 99 * kKiB, 128, "GeForce RTX 3090", 82, 6 * kMiB, 2048, 552, 1695},
+    {87, 16, 1536, 65536, 164 * kKiB, 163 * kKiB, 128, "Jetson AGX Orin", 16, 4 * kMiB, 512, 157, 1300},
+    {89, 24, 1536, 65536, 100 * kKiB, 99 * kKiB, 128, "GeForce RTX 4090", 128, 72 * kMiB, 5120, 400, 2520},
+    {90, 32, 2048, 65536, 228 * kKiB, 227 * kKiB, 128, "H100", 132, 50 * kMiB, 5120, 1835, 1830},
+    {100, 32, 2048, 65536, 228 * kKiB, 227 * kKiB, 128, "B200", 148, 126 * kMiB, 5120, 4070, 1965},
+    {120, 24, 1536, 65536, 100 * kKiB, 99 * kKiB, 128, "GeForce RTX 5090", 170, 96 * kMiB, 5120, 743, 2407},
 };
 
 // The newest one that is not newer than `number`; the oldest if all are.
@@ -77,6 +80,20 @@ int64_t number_of_arch(const std::string& arch) {
     throw UserError("target cuda: -arch is \"{}\", expected the name of an architecture", arch)
         .help("write for example -arch=sm_80");
   return number;
+}
+
+// What code for several architectures may count on: the figures of the oldest, limits and instructions that all have.
+GpuFeatures together(GpuFeatures oldest, const GpuFeatures& other) {
+  for (int64_t GpuFeatures::* limit :
+       {&GpuFeatures::registers_per_block, &GpuFeatures::most_shared_bytes_per_block,
+        &GpuFeatures::shared_bytes_per_sm, &GpuFeatures::max_threads_per_sm, &GpuFeatures::max_blocks_per_sm})
+    oldest.*limit = std::min(oldest.*limit, other.*limit);
+  std::apply(
+      [&](const auto&... field) {
+        ((oldest.tensor_cores.*field.member &= other.tensor_cores.*field.member), ...);
+      },
+      TensorCores::fields());
+  return oldest;
 }
 
 TensorCores tensor_cores_of(int64_t number) {
@@ -114,6 +131,23 @@ void set_capability(int64_t number, Builder* builder) {
   const TensorCores cores = tensor_cores_of(known.number);
   std::apply([&](const auto&... field) { (builder->set(field.member, cores.*field.member, guide), ...); },
              TensorCores::fields());
+}
+
+// The compute capability that features are of: that of the oldest architecture of `target`.
+int64_t oldest_number(const ir::Target& target) {
+  constexpr int64_t kCommon = 75;  // the oldest that CUDA 13 compiles for
+  int64_t oldest = INT64_MAX;
+  for (const std::string& each : cuda_architectures(target)) oldest = std::min(oldest, number_of_arch(each));
+  return oldest == INT64_MAX ? kCommon : oldest;
+}
+
+void set_capabilities(const ir::Target& target, Builder* builder) {
+  set_capability(oldest_number(target), builder);
+  for (const std::string& each : cuda_architectures(target)) {
+    Builder other;
+    set_capability(number_of_arch(each), &other);
+    builder->known.features = together(builder->known.features, other.known.features);
+  }
 }
 
 // "Metal Feature Set Tables": GPUs of families Apple7 and later, a chip of 8 cores.
@@ -181,14 +215,34 @@ bool is_gpu(const ir::Target& target) {
 
 KnownGpuFeatures gpu_features_of(const ir::Target& target) {
   if (!is_gpu(target)) throw UserError("target {} is no GPU", target->kind_name);
-  constexpr std::string_view kCommonArch = "sm_75";  // the oldest that CUDA 13 compiles for
   Builder builder;
   if (target->kind_name == "cuda")
-    set_capability(number_of_arch(target->attrs.get_string("arch", kCommonArch)), &builder);
+    set_capabilities(target, &builder);
   else if (target->kind_name == "metal")
     set_metal(&builder);
   set_attributes(target, &builder);
   return std::move(builder.known);
+}
+
+std::vector<std::string> cuda_architectures(const ir::Target& target) {
+  std::vector<std::string> found;
+  if (!target->attrs.get("arch")) return found;
+  const std::string text(target->attrs.get_string("arch", ""));
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    found.push_back(text.substr(begin, end - begin));
+    (void)number_of_arch(found.back());
+    if (std::ranges::count(found, found.back()) > 1)
+      throw UserError("target cuda: -arch is \"{}\", which names {} twice", text, found.back());
+    begin = end + 1;
+  }
+  return found;
+}
+
+double clock_hz(const ir::Target& target) {
+  constexpr double kCommon = 1e9;
+  if (target->kind_name != "cuda") return kCommon;
+  return static_cast<double>(capability_of(oldest_number(target)).clock_mhz) * 1e6;
 }
 
 }  // namespace tilewright::target

@@ -44,20 +44,21 @@ class VirtualMachine:
     identifiers go through a dict: vm["main"](**{"input:0": x}).  docs/calling.md says what results share with arguments.
 
     executable  what tilewright.compile or relax.build gave, or a module loaded from a file
-    device      where it runs: a device, its name or a list of one; default the first of the kind that the program was
-                compiled for.  Arguments from elsewhere are copied there; results stay there.
-    Raises      Unsupported for a device of another kind
+    device      where it runs: a device, its name, or a list with one for each device of the module's
+                I.module_global_infos({"vdevice": [...]}), in their order; default the first of each kind that the program
+                was compiled for, or those that the module names.  Arguments from elsewhere are copied there; results stay there.
+    Raises      Unsupported for a device of another kind, UserError if there are too few
     >>> vm = tilewright.VirtualMachine(ex, tilewright.cpu())
     >>> y = vm["main"](np.ones((1, 784), "float32"))
     """
 
     def __init__(self, executable, device=None):
-        place = next(iter(devices_of("VirtualMachine", device)), None)
+        places = devices_of("VirtualMachine", device)
         executable = getattr(executable, "executable", executable)
         if isinstance(executable, _core.Executable):
-            self._machine = executable.machine(place)
+            self._machine = executable.machine(places)
         elif isinstance(executable, _core.Module):
-            self._machine = _core.machine_of_module(executable, place)
+            self._machine = _core.machine_of_module(executable, places)
         else:
             raise UserError(
                 f"a VirtualMachine runs an Executable or a loaded module, not a Python {type(executable).__name__}"

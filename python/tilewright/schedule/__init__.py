@@ -150,9 +150,10 @@ class Schedule:
     def explain(self, target="llvm") -> str:
         """The time of one function on this machine, its limit, and what to try next.
 
-        It is compiled, called with made-up numbers and compared with the machine's peaks, which are measured once.
+        It is compiled, called with made-up numbers and compared with the machine's peaks, which are measured once. Of a GPU,
+        which need not be there: what its description allows, the launches, and what lint finds.
 
-        target   text or Target, for this machine; default "llvm"
+        target   text or Target, for this machine or a GPU; default "llvm"
         Raises   UserError if there are several functions and none was chosen by work_on, or a size is not known
         Source   the roofline model: Williams, Waterman and Patterson, CACM 52(4), 2009
         >>> sch = tilewright.schedule.by_rules(mm)
@@ -169,10 +170,11 @@ class Schedule:
         one bank of shared memory it needs at once (banks), how many threads a multiprocessor has room for (occupancy).
 
         target     text or Target, a GPU: its figures decide; default "cuda"
-        registers  of a thread, as ptxas reports them; default None, leaves them out
+        registers  of a thread, a number; or "ptxas", which asks NVIDIA's assembler, about a second a kernel, where nvcc is found,
+                   and also finds registers that are spilled; default None: estimated from the arrays of a thread
         Returns    a list of Finding, the most serious of each kind first; str() of one is its text with the line and what to try
-        Raises     UserError if the target is no GPU, no loop runs on threads, there are several functions and none was chosen by
-                   work_on, or a block does not fit on the GPU
+        Raises     UserError if the target is no GPU (for "ptxas": not of kind cuda), registers is another text, no loop runs on
+                   threads, there are several functions and none was chosen by work_on, or a block does not fit on the GPU
         Source     NVIDIA, CUDA C++ Best Practices Guide, "Memory Optimizations" and "Execution Configuration Optimizations"
         >>> sch = tilewright.schedule.by_rules(mm, "cuda")
         >>> for finding in sch.lint("cuda"):
@@ -181,7 +183,11 @@ class Schedule:
         from ..target import Target
 
         name = self._one_function("lint")
-        return [Finding(*each) for each in _core.lint(self._core, name, Target(target), registers)]
+        if isinstance(registers, str) and registers != "ptxas":
+            raise UserError(f'lint: registers = "{registers}", expected a number, "ptxas" or None')
+        asks_ptxas = registers == "ptxas"
+        number = None if asks_ptxas else registers
+        return [Finding(*each) for each in _core.lint(self._core, name, Target(target), number, asks_ptxas)]
 
     def _one_function(self, wanted_by: str) -> str:
         names = (

@@ -6,11 +6,11 @@ from typing import NamedTuple
 class Finding(NamedTuple):
     """Something that keeps a kernel from running fast on a GPU; printed, it says what, where and what to try."""
 
-    #: "coalescing", "banks" or "occupancy"
+    #: "coalescing", "banks", "spills" or "occupancy"
     kind: str
     #: the lowered kernel: "main_kernel_0"
     kernel: str
-    #: coalescing: sectors that move over those needed; banks: words of one bank at once; occupancy: a part, 0 to 1
+    #: coalescing: sectors that move over those needed; banks: words of one bank at once; spills: bytes; occupancy: a part, 0 to 1
     figure: float
     text: str
 

@@ -26,7 +26,7 @@ def why_unmeasured(target: Target) -> str | None:
         arch, own = str(target.attrs.get("arch", "")), f"sm_{device.compute_version.replace('.', '')}"
     except Error as error:
         return str(error).splitlines()[0].removeprefix("error: ")
-    if arch and arch.rstrip("af") != own:
+    if arch and own not in [each.rstrip("af") for each in arch.split(",")]:
         return f"{device} is of {own}, and the target of {arch}"
     return None
 

@@ -6,11 +6,13 @@
 #include <cmath>
 #include <cstdio>
 #include <numeric>
+#include <optional>
 
 #include "tilewright/cli/command.h"
 #include "tilewright/cli/json.h"
 #include "tilewright/cli/signature.h"
 #include "tilewright/explain/profile.h"
+#include "tilewright/runtime/device/accelerator.h"
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
@@ -43,6 +45,7 @@ struct Latency {
 
 Latency measure(const Model& model, const std::vector<Value>& inputs, const Options& options) {
   for (int n = 0; n < options.warmup; ++n) (void)call_main(model, inputs);
+  explain::wait_for_device(model.machine);
   // without --repeat: for one second, at least 10 and at most 10000 calls
   Latency latency;
   const Clock::time_point begin = Clock::now();
@@ -53,6 +56,7 @@ Latency measure(const Model& model, const std::vector<Value>& inputs, const Opti
   while (!is_enough(latency.seconds.size())) {
     const Clock::time_point start = Clock::now();
     const Value result = model.machine.invoke("main", inputs);
+    explain::wait_for_device(model.machine);
     latency.seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
   }
   std::sort(latency.seconds.begin(), latency.seconds.end());
@@ -63,7 +67,26 @@ struct Memory {
   int64_t arena = 0;  // memory for tensors of known size between kernels; -1: its size depends on the inputs
   int64_t constants = 0;
   int64_t process_peak = 0;
+  std::optional<int64_t>
+      device;  // of the device, taken since the model was loaded; nothing if its driver does not tell
 };
+
+// Bytes of the device that nobody has; nothing if its driver does not tell.
+std::optional<int64_t> free_memory(const std::string& device_name) {
+  const runtime::Device device = runtime::Device::parse(device_name);
+  if (device.is_cpu()) return std::nullopt;
+  const int64_t bytes = runtime::accelerator(device, "bench").free_memory(device.id);
+  return bytes > 0 ? std::optional(bytes) : std::nullopt;
+}
+
+// The tensors of `inputs` where the model runs, so that calls copy nothing.
+std::vector<Value> on_device(const std::vector<Value>& inputs, runtime::Device device) {
+  if (device.is_cpu()) return inputs;
+  std::vector<Value> there;
+  for (const Value& input : inputs)
+    there.push_back(input.tensor_object() ? Value(input.as_tensor().to(device)) : input);
+  return there;
+}
 
 Memory memory_of(const Model& model) {
   Memory memory;
@@ -82,6 +105,7 @@ Memory memory_of(const Model& model) {
 }
 
 struct Result {
+  std::string device;  // "NVIDIA H100 80GB HBM3 (cuda:0)"; "" for the CPU
   Latency latency;
   std::vector<explain::KernelTime> kernels;
   Memory memory;
@@ -96,6 +120,7 @@ std::string table(const Result& result, const std::vector<Value>& inputs, const 
   std::string text;
   for (size_t n = 0; n < inputs.size(); ++n)
     text += fmt::format("input     {}  {}\n", model.main().parameters[n].name, inputs[n].type_str());
+  if (!result.device.empty()) text += fmt::format("device    {}\n", result.device);
   const Latency& latency = result.latency;
   text += fmt::format("latency   p50 {}  p90 {}  p99 {}  min {}  mean {}  ({}, {})\n",
                       seconds_text(latency.percentile(0.5)), seconds_text(latency.percentile(0.9)),
@@ -103,10 +128,12 @@ std::string table(const Result& result, const std::vector<Value>& inputs, const 
                       seconds_text(latency.mean()), count_text(latency.seconds.size(), "call"),
                       count_text(runtime::num_threads(), "thread"));
   const Memory& memory = result.memory;
-  text += fmt::format("memory    {} constants, {} arena, {} peak of the process\n\n",
-                      bytes_text(static_cast<double>(memory.constants)),
-                      memory.arena < 0 ? "?" : bytes_text(static_cast<double>(memory.arena)),
-                      bytes_text(static_cast<double>(memory.process_peak)));
+  text += fmt::format(
+      "memory    {} constants{}, {} arena, {}{} peak of the process\n\n",
+      bytes_text(static_cast<double>(memory.constants)), result.device.empty() ? "" : " on the device",
+      memory.arena < 0 ? "?" : bytes_text(static_cast<double>(memory.arena)),
+      memory.device ? bytes_text(static_cast<double>(*memory.device)) + " of the device, " : "",
+      bytes_text(static_cast<double>(memory.process_peak)));
   double total = 0;
   for (const explain::KernelTime& kernel : result.kernels) total += kernel.seconds;
   std::vector<std::vector<std::string>> rows = {{"kernel", "calls", "time", "share", "GFLOP/s"}};
@@ -132,6 +159,7 @@ std::string json(const Options& options, const Result& result, const std::vector
   const Memory& memory = result.memory;
   const Json all = {{"model", options.model.path},
                     {"target", std::string(model.machine.executable().note("target"))},
+                    {"device", result.device.empty() ? Json() : Json(result.device)},
                     {"threads", runtime::num_threads()},
                     {"inputs", input_list},
                     {"calls", latency.seconds.size()},
@@ -144,6 +172,7 @@ std::string json(const Options& options, const Result& result, const std::vector
                     {"memory_bytes",
                      {{"constants", memory.constants},
                       {"arena", memory.arena < 0 ? Json() : Json(memory.arena)},
+                      {"device", memory.device ? Json(*memory.device) : Json()},
                       {"process_peak", memory.process_peak}}},
                     {"kernels", kernels}};
   return json_text(all);
@@ -153,15 +182,22 @@ void run(const Options& options) {
   require_onnx_for(options.flags, options.model);
   runtime::set_num_threads(options.model.num_threads);
   Progress progress(options.model.is_quiet);
+  const std::optional<int64_t> free =
+      options.model.device.empty() ? std::nullopt : free_memory(options.model.device);
   const Model model = load_model(options.model, progress);
-  const std::vector<Value> inputs = make_inputs(options.input, model);
+  const runtime::Device device = model.machine.device();
+  const std::vector<Value> inputs = on_device(make_inputs(options.input, model), device);
   Result result;
+  if (!device.is_cpu())
+    result.device = fmt::format("{} ({})", runtime::accelerator(device, "bench").properties(device.id).name,
+                                device.str());
   result.latency = measure(model, inputs, options);
   result.kernels =
       explain::profile(model.machine, model.compiled ? model.compiled->legalized : ir::IRModule(), inputs,
                        std::min<size_t>(result.latency.seconds.size(), 100))
           .kernels;
   result.memory = memory_of(model);
+  if (free) result.memory.device = std::max<int64_t>(*free - free_memory(device.str()).value_or(*free), 0);
   print(options.is_json ? json(options, result, inputs, model) : table(result, inputs, model));
 }
 
@@ -169,12 +205,16 @@ std::function<void()> add(CLI::App& app) {
   auto options = std::make_shared<Options>();
   options->flags = add_model_options(app, options->model, "an ONNX file, or a library that `compile` made");
   add_input_options(app, options->input, "a .npz or .npy with the inputs; default: random from seed 0");
+  add_device_option(app, options->model);
   app.add_option("--repeat,-n", options->repeat, "timed calls; default: for one second, at least 10")
       ->check(CLI::Range(1, 1'000'000));
   app.add_option("--warmup", options->warmup, "untimed calls before; default 3")
       ->check(CLI::Range(0, 1'000'000));
   app.add_flag("--json", options->is_json, "print the result as JSON; times are in seconds");
-  return [options] { run(*options); };
+  return [options] {
+    take_target_of_device(options->flags, options->model);
+    run(*options);
+  };
 }
 
 }  // namespace
@@ -188,6 +228,7 @@ extern constinit const Command bench_info = {
   tilewright bench model.onnx
   tilewright bench model.so --threads 1 --repeat 100
   tilewright bench model.onnx --dim batch=16 --json
+  tilewright bench model.onnx --device opencl:0
 )",
 };
 

@@ -91,6 +91,7 @@ extern constinit const Command compile_info = {
   tilewright compile model.onnx -o model.so
   tilewright compile model.onnx -o model.so --target "llvm -mcpu=skylake-avx512" --opt-level 3
   tilewright compile model.onnx -o model.a --target "llvm -mtriple=aarch64-linux-gnu"
+  tilewright compile model.onnx -o model.so --target "cuda -arch=sm_80,sm_90a"
 )",
 };
 

@@ -7,11 +7,14 @@
 #include "tilewright/cli/summary.h"
 #include "tilewright/cli/tuning_text.h"
 #include "tilewright/driver/compiled_module.h"
+#include "tilewright/explain/launches.h"
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/runtime/vm/print.h"
 #include "tilewright/script/print.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
+#include "tilewright/support/units.h"
+#include "tilewright/target/target.h"
 
 namespace tilewright::cli {
 namespace {
@@ -73,6 +76,30 @@ std::string source_text(const driver::Executable* compiled, const std::string& f
       .help("code for it can be shown as {}", fmt::join(known, ", "));
 }
 
+// The kernels of devices, whose targets have a text of their own.
+std::string kernels_text(const driver::Executable* compiled, const std::string& function) {
+  const driver::CompiledModule& module = *driver::as_compiled(compiled->kernels);
+  const std::string& kind = module.generator().device_kind;
+  if (kind.empty())
+    throw UserError("target {} has no kernels of a device", compiled->code.note("target"))
+        .help("give a target of devices, e.g. --target cuda or opencl");
+  return source_text(compiled, function, kind);
+}
+
+// What kernels are launched with.
+std::string launches_text(const driver::Executable* compiled, const std::string& function) {
+  const driver::CompiledModule& module = *driver::as_compiled(compiled->kernels);
+  if (module.generator().device_kind.empty()) return kernels_text(compiled, function);  // raises
+  const ir::Target target = target::parse_target(compiled->code.note("target"));
+  std::vector<std::vector<std::string>> rows = {{"kernel", "blocks", "threads", "shared memory"}};
+  for (const ir::IRModule& lowered : lowered_kernels(module, function)) {
+    for (const explain::Launch& launch : explain::launches_of(lowered, target))
+      rows.push_back(
+          {launch.kernel, launch.grid, launch.block, bytes_text(static_cast<double>(launch.shared_bytes))});
+  }
+  return table_text(rows);
+}
+
 constexpr Stage kStages[] = {
     {"graph", "the imported graph", false,
      [](const ir::IRModule& imported, const driver::Executable*, const std::string& function) {
@@ -106,6 +133,14 @@ constexpr Stage kStages[] = {
     {"c", "C source, of target c", true,
      [](const ir::IRModule&, const driver::Executable* compiled, const std::string& function) {
        return source_text(compiled, function, "c");
+     }},
+    {"kernels", "the kernels of a device as text: CUDA C, OpenCL C, Metal", true,
+     [](const ir::IRModule&, const driver::Executable* compiled, const std::string& function) {
+       return kernels_text(compiled, function);
+     }},
+    {"launches", "the blocks, threads and shared memory of the kernels of a device", true,
+     [](const ir::IRModule&, const driver::Executable* compiled, const std::string& function) {
+       return launches_text(compiled, function);
      }},
     {"vm", "the virtual machine's code", true,
      [](const ir::IRModule&, const driver::Executable* compiled, const std::string&) {
@@ -247,6 +282,7 @@ extern constinit const Command inspect_info = {
   tilewright inspect model.onnx --coverage
   tilewright inspect model.onnx --stage relax
   tilewright inspect model.onnx --stage asm --function matmul
+  tilewright inspect model.onnx --stage kernels --target opencl --function matmul
   tilewright inspect model.onnx --schedules --function fused_matmul_add
   tilewright inspect model.so --tuning
 )",

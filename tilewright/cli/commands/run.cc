@@ -142,12 +142,13 @@ std::function<void()> add(CLI::App& app) {
       "a .npz of numpy with one array for each input, under its name; or a .npy if there is one input");
   app.add_option("--output,-o", options->output,
                  "the .npz to write, with one array for each output; or a .npy if there is one output");
-  app.add_option(
-      "--device", options->model.device,
-      "the device to run on, e.g. cuda:0 or opencl:1; default: the first that the model is compiled for");
+  add_device_option(app, options->model);
   app.add_flag("--force,-f", options->is_forced, "replace the output if it exists");
   app.add_flag("--json", options->is_json, "print the result as JSON");
-  return [options] { run(*options); };
+  return [options] {
+    take_target_of_device(options->flags, options->model);
+    run(*options);
+  };
 }
 
 }  // namespace
@@ -161,6 +162,7 @@ extern constinit const Command run_info = {
   tilewright run model.onnx --input x.npz --output y.npz
   tilewright run model.so --input image.npy
   tilewright run model.onnx --random 0 --dim batch=4
+  tilewright run model.onnx --random 0 --device cuda:0
 )",
 };
 

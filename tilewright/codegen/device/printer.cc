@@ -49,6 +49,12 @@ bool uses(const PrimExpr& expr, const VarNode* var) {
   return found;
 }
 
+// A number of blocks, without the cast to the dtype of the loop.
+std::string blocks_text(const PrimExpr& extent) {
+  const auto* cast = extent.as<CastNode>();
+  return expr_text(cast ? cast->value : extent);
+}
+
 }  // namespace
 
 LaunchShape launch_shape(const PrimFuncNode* func) {
@@ -112,11 +118,11 @@ std::string DevicePrinter::memory_type_name(DataType dtype) const {
 // "3 x 5 blocks of 8 x 8 threads"
 std::string DevicePrinter::comment() const {
   std::string grid = "1", block = std::to_string(shape_.block[0]);
-  if (shape_.grid[0]) grid = expr_text(shape_.grid[0]);
+  if (shape_.grid[0]) grid = blocks_text(shape_.grid[0]);
   for (int axis = 1; axis < 3; ++axis) {
     const bool is_last = axis == 2 || (!shape_.grid[2] && shape_.block[2] == 1);
     if (shape_.grid[axis] || (!is_last && shape_.grid[2]))
-      grid += " x " + (shape_.grid[axis] ? expr_text(shape_.grid[axis]) : "1");
+      grid += " x " + (shape_.grid[axis] ? blocks_text(shape_.grid[axis]) : "1");
     if (shape_.block[axis] > 1 || (!is_last && shape_.block[2] > 1))
       block += " x " + std::to_string(shape_.block[axis]);
   }

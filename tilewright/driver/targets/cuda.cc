@@ -1,7 +1,10 @@
 // Target cuda: kernels as CUDA C, which nvcc compiles when they are first called or exported.
+#include <algorithm>
+
 #include "tilewright/driver/cuda_compiler.h"
 #include "tilewright/driver/device_target.h"
 #include "tilewright/runtime/device/accelerator.h"
+#include "tilewright/target/architectures.h"
 
 namespace tilewright::driver {
 namespace {
@@ -18,17 +21,25 @@ std::string arch_of_here() {
   }
 }
 
+// For this machine the one architecture that is best here, else all that the target names.
 std::vector<runtime::DeviceImage> images(const runtime::DeviceImage& source, const ir::Target& target,
                                          bool is_for_here) {
-  const std::string wanted = target->attrs.get_string("arch", "");
-  std::string arch = wanted;
-  // code for sm_90a runs on GPUs of exactly this version, code for sm_80 on newer ones of its generation
-  if (is_for_here || arch.empty()) {
-    const std::string here = arch_of_here();
-    if (!here.empty() && !wanted.starts_with(here)) arch = here;
+  std::vector<std::string> wanted = target::cuda_architectures(target);
+  const std::string here = is_for_here || wanted.empty() ? arch_of_here() : "";
+  if (!here.empty()) {
+    // code for sm_90a runs on GPUs of exactly this version, code for sm_80 on newer ones of its generation
+    const auto own =
+        std::ranges::find_if(wanted, [&](const std::string& arch) { return arch.starts_with(here); });
+    wanted = {own == wanted.end() ? here : *own};
   }
-  if (arch.empty()) arch = kDefaultCudaArch;
-  return cuda_images(source.bytes, arch, !is_for_here);
+  if (wanted.empty()) wanted = {std::string(kDefaultCudaArch)};
+  if (is_for_here) wanted.resize(1);
+  std::vector<runtime::DeviceImage> all;
+  for (const std::string& arch : wanted) {
+    for (runtime::DeviceImage& image : cuda_images(source.bytes, arch, !is_for_here))
+      all.push_back(std::move(image));
+  }
+  return all;
 }
 
 Generator make(const ir::Target& target) {

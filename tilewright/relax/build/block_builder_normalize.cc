@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tilewright/relax/build/block_builder.h"
+#include "tilewright/relax/graph/devices.h"
 #include "tilewright/relax/infer/infer.h"
 
 namespace tilewright::relax {
@@ -113,7 +114,8 @@ void BlockBuilder::normalize_block(const BindingBlock& block) {
 void BlockBuilder::normalize_binding(const Binding& binding) {
   const auto* cast = ObjectRef(binding).as<MatchCastNode>();
   const Expr value = cast ? normalize_operand(binding->value) : normalize(binding->value);
-  const Type type = cast ? cast->pattern : type_of(value);
+  // a device is declared where nothing says it otherwise: R.zeros has no arguments
+  const Type type = cast ? cast->pattern : with_declared_devices(type_of(value), binding->var->type);
   AnyVar var = binding->var;
   if (!var->type || is_subtype(type, var->type) != Answer::kYes ||
       is_subtype(var->type, type) != Answer::kYes) {

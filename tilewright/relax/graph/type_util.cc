@@ -277,6 +277,8 @@ Answer tensor_subtype(const TensorTypeNode* given, const TensorTypeNode* expecte
     const Shape* mine = known_shape(given);
     answer = std::min(answer, mine ? equal_shapes(*mine, *shape) : Answer::kMaybe);
   }
+  if (!expected->device.empty() && given->device != expected->device)
+    answer = std::min(answer, given->device.empty() ? Answer::kMaybe : Answer::kNo);
   return answer;
 }
 

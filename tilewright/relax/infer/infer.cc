@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tilewright/ir/rewrite.h"
+#include "tilewright/relax/graph/devices.h"
 #include "tilewright/relax/infer/op_util.h"
 #include "tilewright/support/count_text.h"
 #include "tilewright/tir/text.h"
@@ -145,6 +146,25 @@ void require_extents(const Type& type, const Call& call) {
   }
 }
 
+// The type of a result, on the device of the arguments.
+Type on_device_of_arguments(const Type& type, const Call& call, std::string_view op) {
+  if (mixes_devices(op)) return type;
+  std::string first, device;
+  for (const Expr& arg : call->args) {
+    for_each_tensor(arg, [&](const TensorTypeNode* tensor, std::string_view name) {
+      if (tensor->device.empty()) return;
+      const std::string shown = name.empty() ? "a value" : std::string(name);
+      if (!device.empty() && device != tensor->device)
+        throw UserError(call, "{}: {} is on {}, {} on {}", op_detail::what_of(call), first, device, shown,
+                        tensor->device)
+            .help("bring both to one device, e.g. R.to_vdevice({}, \"{}\")", shown, device);
+      first = shown;
+      device = tensor->device;
+    });
+  }
+  return device.empty() ? type : with_default_device(type, device);
+}
+
 Type infer_call(const Call& call, const IRModuleNode* module) {
   if (const auto* op = call->op.as<OpNode>()) {
     const OpInfo& info = lookup_op(op->name);
@@ -152,7 +172,7 @@ Type infer_call(const Call& call, const IRModuleNode* module) {
     Requirements require(call);
     const Type type = info.infer(with_typed_functions(with_typed_literals(call), module), require);
     require_extents(type, call);
-    return type;
+    return on_device_of_arguments(type, call, op->name);
   }
   const auto* global = call->op.as<GlobalVarNode>();
   const BaseFunc program = global && module ? module->find(global->name_hint) : BaseFunc();

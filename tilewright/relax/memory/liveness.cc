@@ -2,6 +2,7 @@
 
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/memory/memory_ops.h"
+#include "tilewright/runtime/builtins.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::relax {
@@ -66,6 +67,12 @@ using Ids = std::set<size_t>;
 bool only_reads(std::string_view name) {
   return name == "relax.shape_of" || name == "relax.tensor_to_shape" || name == kBuiltinAllocTensor ||
          is_alloc_storage(name);
+}
+
+// True for a copy to another device into a tensor that it is given.
+bool copies_tensor(const CallNode* call) {
+  const auto* callee = call->op.as<ExternFuncNode>();
+  return callee && callee->global_symbol == runtime::kCopyFunction && call->args.size() == 3;
 }
 
 // Shapes and scalars are stored by the virtual machine itself.
@@ -159,8 +166,8 @@ class Analysis {
     if (VarBaseNode::classof(*call->op)) seen.merge(use(call->op, call));
     for (const Expr& arg : call->args) seen.merge(use(arg, call));
     if (is_reshape_like(name)) return seen;
-    const bool keeps_nothing =
-        only_reads(name) || is_alloc_in_storage(name) || calls_loop_program(call, module_);
+    const bool keeps_nothing = only_reads(name) || is_alloc_in_storage(name) ||
+                               calls_loop_program(call, module_) || copies_tensor(call);
     if (!keeps_nothing) {
       for (size_t id : seen) result_.owners[id].escapes = true;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tilewright/ir/walk.h"
+#include "tilewright/relax/infer/vdevices.h"
 #include "tilewright/relax/memory/liveness.h"
 #include "tilewright/support/error.h"
 
@@ -23,8 +24,9 @@ struct Placed {
 
 class Layout {
  public:
-  Layout(const Function& func, const Liveness& liveness) : liveness_(liveness) {
+  Layout(const Function& func, const Liveness& liveness, size_t num_devices) : liveness_(liveness) {
     result_.bounds = upper_bounds(func);
+    result_.fixed_bytes.assign(num_devices, 0);
   }
 
   MemoryLayout run() {
@@ -42,33 +44,40 @@ class Layout {
           {tensor.owner->var->name_hint, tensor.end - tensor.begin, tensor.owner->first, tensor.owner->last});
       result_.plan.offsets.push_back(result_.storages[tensor.storage].begin + tensor.begin);
     }
-    result_.plan.peak_bytes = result_.fixed_bytes;
-    result_.plan.lower_bound_bytes = most_alive_bytes(tensors, kMemoryAlignment);
+    // the sums of all devices
+    for (size_t device = 0; device < result_.fixed_bytes.size(); ++device) {
+      std::vector<Lifetime> here;
+      for (size_t n = 0; n < placed_.size(); ++n) {
+        if (result_.storages[placed_[n].storage].device == device) here.push_back(tensors[n]);
+      }
+      result_.plan.peak_bytes += result_.fixed_bytes[device];
+      result_.plan.lower_bound_bytes += most_alive_bytes(here, kMemoryAlignment);
+    }
     return std::move(result_);
   }
 
  private:
   void add_storage(const Owner& owner) {
     const StorageAlloc alloc = storage_alloc(owner.call);
-    check_placement(owner.call, alloc.device, alloc.scope);
     StoragePlace storage{owner.var, owner.call, alloc.num_bytes(), fixed(alloc.num_bytes())};
+    storage.device = placement(owner.call, alloc.device, alloc.scope);
     if (storage.fixed_bytes >= 0) {
-      storage.begin = result_.fixed_bytes;
-      const int64_t most = INT64_MAX - kMemoryAlignment - result_.fixed_bytes;
+      int64_t& end = result_.fixed_bytes[storage.device];
+      storage.begin = end;
+      const int64_t most = INT64_MAX - kMemoryAlignment - end;
       if (storage.fixed_bytes > most) throw UserError(owner.call, "the storages are larger than memory");
-      result_.fixed_bytes +=
-          (storage.fixed_bytes + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
+      end += (storage.fixed_bytes + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
     }
     result_.storages.push_back(std::move(storage));
   }
 
-  static void check_placement(const CallNode* call, const Expr& device, const Expr& scope) {
-    const auto* index = device.as<PrimValueNode>();
-    if (index && fixed(index->value) != 0 && fixed(index->value) != -1)
-      throw Unsupported(call, "memory of device {}: there is one device, 0", fixed(index->value));
+  // The number of the device.
+  size_t placement(const CallNode* call, const Expr& device, const Expr& scope) const {
+    const size_t number = memory_device(call, device, result_.fixed_bytes.size());
     const auto* text = scope.as<StringValueNode>();
     if (text && text->value != "global")
       throw Unsupported(call, "memory of the scope \"{}\": graphs have global memory", text->value);
+    return number;
   }
 
   void add_tensor(const Owner& owner) {
@@ -234,10 +243,19 @@ void find_names(const Function& func, const Liveness& liveness, MemoryLayout* la
 
 }  // namespace
 
+size_t memory_device(const CallNode* call, const Expr& device, size_t num_devices) {
+  const auto* value = device.as<PrimValueNode>();
+  int64_t number = 0;
+  if (!value || !tir::as_const_int(value->value, &number)) return 0;
+  if (number >= 0 && number < static_cast<int64_t>(num_devices)) return static_cast<size_t>(number);
+  if (num_devices == 1) throw Unsupported(call, "memory of device {}: there is one device, 0", number);
+  throw Unsupported(call, "memory of device {}: the module has devices 0 to {}", number, num_devices - 1);
+}
+
 MemoryLayout lay_out_memory(const Function& func, const IRModule& module) {
   const Liveness liveness = analyze_liveness(func, module, Holds::kCertainly);
   KillCheck(liveness).sequence(func->body.as<SeqExprNode>());
-  MemoryLayout layout = Layout(func, liveness).run();
+  MemoryLayout layout = Layout(func, liveness, num_devices(module)).run();
   find_names(func, liveness, &layout);
   return layout;
 }

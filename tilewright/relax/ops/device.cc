@@ -1,7 +1,7 @@
-// Operators that state the device of a value, or when it is computed.  They are the identity, because
-// compiled graphs run on one device.
+// Operators that state the device of a value, or when it is computed.
 #include "tilewright/relax/graph/type_util.h"
 #include "tilewright/relax/infer/op_util.h"
+#include "tilewright/runtime/builtins.h"
 #include "tilewright/te/topi/elementwise.h"
 
 namespace tilewright::relax {
@@ -21,19 +21,21 @@ Type infer_moved(const Call& call, const DeviceAttrs& attrs) {
 }
 Type infer_hinted(const Call& call, const DeviceAttrs& attrs) {
   if (attrs.dst_vdevice.empty()) fail(call, "dst_vdevice is not given");
-  return Type(tensor_arg(call, 0));
+  const TensorType data(tensor_arg(call, 0));
+  // the module says which of its devices that is
+  return data->device.empty() ? data : with(data, [](TensorTypeNode& hinted) { hinted.device = ""; });
 }
 Type infer_same(const Call& call) { return type_of(call->args[0]); }
 
 te::Tensor lower(const LowerInput& in) { return topi::cast(in[0], in[0].dtype()); }
-te::Tensor lower_moved(const LowerInput& in, const DeviceAttrs&) { return lower(in); }
+te::Tensor lower_hinted(const LowerInput& in, const DeviceAttrs&) { return lower(in); }
 
 constexpr OpInfo kOps[] = {
-    op<infer_moved, lower_moved, DeviceAttrs>(
-        "relax.to_vdevice", "data", "The input, on the device dst_vdevice.", FusePattern::kElementwise),
-    op<infer_hinted, lower_moved, DeviceAttrs>("relax.hint_on_device", "data",
-                                               "The input, preferably computed on the device dst_vdevice.",
-                                               FusePattern::kElementwise),
+    runtime_op<infer_moved, DeviceAttrs>("relax.to_vdevice", "data", "The input, on the device dst_vdevice.",
+                                         runtime::kCopyFunction),
+    op<infer_hinted, lower_hinted, DeviceAttrs>("relax.hint_on_device", "data",
+                                                "The input, preferably computed on the device dst_vdevice.",
+                                                FusePattern::kElementwise),
     op<infer_same, lower>("relax.builtin.stop_lift_params", "x",
                           "The input; lift_transform_params does not lift values that depend on it.",
                           FusePattern::kElementwise),

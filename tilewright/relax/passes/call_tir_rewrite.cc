@@ -3,11 +3,13 @@
 //   lv = R.call_tir(cls.exp, (x,), out_sinfo=R.Tensor((5, 7), "float32"))
 //   ->  lv = R.builtin.alloc_tensor(R.shape([5, 7]), R.dtype("float32"), R.prim_value(0), R.str("global"))
 //       cls.exp(x, lv)
+// where the number is that of the device in the module's list.
 // Likewise R.call_dps_packed("f", ...) becomes R.call_packed("f", ...); its function remains declared pure.
 // An output of R.call_tir_inplace that overwrites an argument becomes that argument; tir_vars are passed
 // last.  These calls have effects: functions that are changed have no dataflow blocks afterwards.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/relax/infer/vdevices.h"
 #include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/memory/memory_ops.h"
 #include "tilewright/relax/pass.h"
@@ -17,6 +19,8 @@ namespace {
 
 class Rewriter {
  public:
+  explicit Rewriter(const VDevices& devices) : devices_(devices) {}
+
   // The bindings that replace `binding`, whose value is `call`.
   std::vector<Binding> run(const Binding& binding, const CallNode* call) {
     bindings_.clear();
@@ -82,8 +86,9 @@ class Rewriter {
       AnyVar var = binding->var;
       if (!is_single(call))
         var = VarNode::make(fmt::format("{}_{}", var->name_hint, n), types[n], call->span);
+      const auto device = static_cast<int64_t>(devices_.of_type(types[n], Call(call)));
       const std::vector<Expr> described{shape_expr(*shape), dtype_value(types[n]->dtype),
-                                        int_value(extent_imm(0)), text_value("global")};
+                                        int_value(extent_imm(device)), text_value("global")};
       add(var, memory_call(kBuiltinAllocTensor, described, call->span), binding->span);
       result.push_back(var);
     }
@@ -93,6 +98,7 @@ class Rewriter {
     return result;
   }
 
+  const VDevices& devices_;
   std::vector<Binding> bindings_;
 };
 
@@ -108,7 +114,7 @@ Function said_pure(const Function& func) {
               [](FunctionNode& changed) { changed.attrs.set("relax.force_pure", tir::bool_imm(true)); });
 }
 
-Function run(const Function& func, const NoOptions&) {
+Function rewritten(const Function& func, const VDevices& devices) {
   bool found = false, calls_registered = false;
   walk(func, [&](const CallNode* call) {
     found |= writes_outputs(op_name(call));
@@ -116,7 +122,7 @@ Function run(const Function& func, const NoOptions&) {
   });
   if (!found) return func;
   const Function plain = to_non_dataflow(calls_registered ? said_pure(func) : func);
-  return rewrite(plain, [](auto& self, const PlainBlockNode* node) -> PlainBlock {
+  return rewrite(plain, [&](auto& self, const PlainBlockNode* node) -> PlainBlock {
     const PlainBlock block = self.children(node);
     std::vector<Binding> bindings;
     for (const Binding& binding : block->bindings) {
@@ -125,15 +131,20 @@ Function run(const Function& func, const NoOptions&) {
         bindings.push_back(binding);
         continue;
       }
-      for (Binding& part : Rewriter().run(binding, call)) bindings.push_back(std::move(part));
+      for (Binding& part : Rewriter(devices).run(binding, call)) bindings.push_back(std::move(part));
     }
     return bindings == block->bindings ? block : PlainBlockNode::make(std::move(bindings));
   });
 }
 
+IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
+  const VDevices devices(module);
+  return map_functions<FunctionNode>(module, [&](const Function& func) { return rewritten(func, devices); });
+}
+
 }  // namespace
 
-extern constinit const PassInfo call_tir_rewrite_info = function_pass<FunctionNode, run>(
-    "call_tir_rewrite", "Allocates outputs; calls write into their arguments.");
+extern constinit const PassInfo call_tir_rewrite_info =
+    module_pass<run>("call_tir_rewrite", "Allocates outputs; calls write into their arguments.");
 
 }  // namespace tilewright::relax

@@ -1,6 +1,7 @@
 // Removes operators that return their argument unchanged, and joins successive moves.
 //   dropout(x)[0], reshape(x, its shape), astype(x, its dtype), permute_dims(x, in order)      =>  x
 //   no_grad(x), end_checkpoint(x), hint_on_device(x), stop_lift_params(x)                      =>  x
+//   to_vdevice(x, where x is), to_vdevice(a constant, d), which is wherever it is used           =>  x
 //   permute_dims(permute_dims(x, p), q)  =>  permute_dims(x, p[q]), or x
 //   permute_dims(x, p)                   =>  reshape(x, ...)  if p moves only dimensions of extent 1
 //   reshape(reshape(x, s), t)            =>  reshape(x, t)
@@ -72,6 +73,7 @@ class Simplifier {
     const bool only_says = name == "relax.grad.no_grad" || name == "relax.grad.end_checkpoint" ||
                            name == "relax.hint_on_device" || name == "relax.builtin.stop_lift_params";
     if (only_says) return call->args[0];
+    if (name == "relax.to_vdevice" && is_there(call)) return call->args[0];
     const bool keeps_elements = name == "relax.astype" || name == "relax.broadcast_to";
     if (keeps_elements && has_type_of(call->args[0], value)) return call->args[0];
     return without_neutral(call, name);
@@ -82,6 +84,12 @@ class Simplifier {
   }
 
  private:
+  static bool is_there(const CallNode* call) {
+    const auto* type = type_of(call->args[0]).as<TensorTypeNode>();
+    return is<ConstantNode>(call->args[0]) ||
+           (type && type->device == call->attrs.get_string("dst_vdevice", ""));
+  }
+
   // The call that `var` is bound to, if its first argument is visible wherever `var` is.
   const CallNode* definition(const Expr& var) const {
     auto found = calls_.find(var.get());

@@ -36,6 +36,7 @@ std::vector<rt::Description> describe_results(const Function& func) {
 FunctionCompiler::FunctionCompiler(const IRModule& module, rt::ExecutableBuilder& executable,
                                    std::string name, const Function& func, bool is_public)
     : module_(module),
+      devices_(module),
       executable_(executable),
       func_(func),
       code_(executable, std::move(name), describe_params(func), describe_results(func), is_public),
@@ -45,32 +46,26 @@ rt::BytecodeFunction FunctionCompiler::compile() {
   check_parameters();
   load_constants();
   reserve_arena();
-  code_.ret(sequence(func_->body.as<SeqExprNode>()));
+  code_.ret(sequence(func_->body.as<SeqExprNode>(), func_->ret_type));
   return code_.finish();
 }
 
-void FunctionCompiler::load_constants() {
-  walk(func_, [&](const ConstantNode* constant) {
-    if (constants_.count(constant)) return;
-    constants_[constant] = code_.constant(constant->data);
-    is_kept_.insert(constants_[constant].index);
-  });
-}
-
-rt::Register FunctionCompiler::sequence(const SeqExprNode* seq) {
+rt::Register FunctionCompiler::sequence(const SeqExprNode* seq, const Type& result) {
   for (const BindingBlock& block : seq->blocks) {
     for (const Binding& binding : block->bindings) bind(binding);
   }
+  code_.on_device(device_of_type(result));
   return value(seq->body);
 }
 
 void FunctionCompiler::bind(const Binding& binding) {
+  code_.on_device(device_of(binding));
   if (const auto* cast = ObjectRef(binding).as<MatchCastNode>()) return match_cast(cast);
   const VarBaseNode* var = binding->var.get();
   if (const auto* node = binding->value.as<CallNode>()) {
     if (!does(node, var)) name(var, call(node, var));
   } else if (const auto* node = binding->value.as<IfNode>()) {
-    name(var, branch(node));
+    name(var, branch(node, var->type));
   } else if (storage_names_.count(binding->value.as<VarBaseNode>())) {
     storage_names_.insert(var);
   } else {
@@ -94,7 +89,7 @@ rt::Register FunctionCompiler::value(const Expr& expr) {
     if (is_void(var->type)) return code_.make_tuple({});  // a call that returns nothing
     throw UserError(expr, "the variable {} is used before it is defined", var->name_hint);
   }
-  if (const auto* constant = expr.as<ConstantNode>()) return constants_.at(constant);
+  if (const auto* constant = expr.as<ConstantNode>()) return constants_.at({constant, code_.device()});
   if (const auto* tuple = expr.as<TupleNode>()) return code_.make_tuple(operands(tuple->elements));
   if (const auto* item = expr.as<TupleGetItemNode>())
     return code_.get_item(value(item->tuple), static_cast<uint32_t>(item->index));
@@ -127,16 +122,16 @@ rt::Operands FunctionCompiler::operands(const std::vector<Expr>& args, size_t fi
   return result;
 }
 
-rt::Register FunctionCompiler::branch(const IfNode* node) {
+rt::Register FunctionCompiler::branch(const IfNode* node, const Type& type) {
   const rt::Register result = code_.new_register();
   const rt::Label otherwise = code_.new_label(), done = code_.new_label();
   code_.jump_if_false(value(node->cond), otherwise);
   const auto outer = dims_;  // dimensions bound in one branch are not known in the other
-  code_.set(result, sequence(node->true_branch.as<SeqExprNode>()));
+  code_.set(result, sequence(node->true_branch.as<SeqExprNode>(), type));
   code_.jump(done);
   code_.bind_label(otherwise);
   dims_ = outer;
-  code_.set(result, sequence(node->false_branch.as<SeqExprNode>()));
+  code_.set(result, sequence(node->false_branch.as<SeqExprNode>(), type));
   code_.bind_label(done);
   dims_ = outer;
   return result;

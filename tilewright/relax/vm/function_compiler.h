@@ -1,8 +1,10 @@
 // Compiles one graph function; used only by vm_codegen.cc.
 #pragma once
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "tilewright/relax/infer/vdevices.h"
 #include "tilewright/relax/memory/memory_layout.h"
 #include "tilewright/runtime/vm/builder.h"
 
@@ -42,9 +44,14 @@ class FunctionCompiler {
   void kill(const CallNode* call);
   void end(const VarBaseNode* var);
   rt::Operand sum(const rt::Operand& a, const rt::Operand& b);
-  // bindings
+  // devices.cc
+  bool is_split() const { return devices_.list().size() > 1; }
+  size_t device_of_type(const Type& type) const;
+  size_t device_of(const Binding& binding) const;
+  void load_constant(const ConstantNode* constant, size_t device);
   void load_constants();
-  rt::Register sequence(const SeqExprNode* seq);
+  // bindings
+  rt::Register sequence(const SeqExprNode* seq, const Type& result);
   void bind(const Binding& binding);
   void name(const VarBaseNode* var, rt::Register place);
   bool does(const CallNode* call, const VarBaseNode* var);
@@ -54,7 +61,7 @@ class FunctionCompiler {
   rt::Register call(const CallNode* call, const VarBaseNode* var);
   rt::Register call_other(const CallNode* call);
   rt::Register reshape(const CallNode* call);
-  rt::Register branch(const IfNode* node);
+  rt::Register branch(const IfNode* node, const Type& result);
   // loop.cc
   rt::Register loop(const CallNode* call);
   rt::Operand empty_result(const Type& element);
@@ -71,6 +78,7 @@ class FunctionCompiler {
   };
 
   const IRModule& module_;
+  const VDevices devices_;
   rt::ExecutableBuilder& executable_;
   Function func_;
   rt::FunctionBuilder code_;
@@ -83,7 +91,7 @@ class FunctionCompiler {
   std::unordered_map<uint32_t, int> names_of_;                    // number of variables that share a register
   std::unordered_map<const VarBaseNode*, rt::Register> registers_;
   std::unordered_map<const tir::VarNode*, rt::IntRegister> dims_;
-  std::unordered_map<const ConstantNode*, rt::Register> constants_;
+  std::map<std::pair<const ConstantNode*, size_t>, rt::Register> constants_;  // by device, too
   std::vector<DerivedDim> derived_;
 };
 

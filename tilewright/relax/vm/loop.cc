@@ -41,6 +41,7 @@ rt::Operand FunctionCompiler::empty_result(const Type& element) {
                           ? sizes(*shape)
                           : rt::Operands(static_cast<size_t>(std::max<int64_t>(tensor->ndim, 0)), rt::imm(0));
   dims.insert(dims.begin(), rt::imm(0));
+  code_.on_device(device_of_type(element));
   return code_.new_tensor(tensor->dtype, dims);
 }
 

@@ -17,11 +17,14 @@ const Shape& shape_of_call(const CallNode* call) {
 
 }  // namespace
 
-// Places storages of fixed size first, at constant offsets; those of symbolic size follow.
+// Places storages of fixed size first, at constant offsets; those of symbolic size follow.  Each device has an arena.
 void FunctionCompiler::reserve_arena() {
-  if (layout_.storages.empty()) return;
-  rt::Operand end = rt::imm(layout_.fixed_bytes);
+  std::vector<rt::Operand> ends;
+  for (const int64_t bytes : layout_.fixed_bytes) ends.push_back(rt::imm(bytes));
+  std::vector<bool> is_used(ends.size());
   for (const StoragePlace& storage : layout_.storages) {
+    rt::Operand& end = ends[storage.device];
+    is_used[storage.device] = true;
     if (storage.fixed_bytes >= 0) {
       storage_begin_.push_back(rt::imm(storage.begin));
       continue;
@@ -37,7 +40,10 @@ void FunctionCompiler::reserve_arena() {
                              extent_imm(kMemoryAlignment);
     end = sum(end, int_register(aligned));
   }
-  code_.arena(end);
+  for (size_t device = 0; device < ends.size(); ++device) {
+    code_.on_device(device);
+    if (is_used[device]) code_.arena(ends[device]);
+  }
 }
 
 rt::Operand FunctionCompiler::sum(const rt::Operand& a, const rt::Operand& b) {
@@ -53,6 +59,7 @@ rt::Operand FunctionCompiler::sum(const rt::Operand& a, const rt::Operand& b) {
 
 rt::Register FunctionCompiler::alloc_own(const CallNode* call) {
   const rt::Operands dims = sizes(shape_of_call(call));
+  code_.on_device(memory_device(call, tensor_alloc(call).device, num_devices(module_)));
   return code_.new_tensor(call->type.as<TensorTypeNode>()->dtype, dims);
 }
 
@@ -62,6 +69,7 @@ rt::Register FunctionCompiler::alloc_in_storage(const CallNode* call, const VarB
   const rt::Operands dims = sizes(shape_of_call(call));
   check_begins(call, var->name_hint);
   check_fits(call, layout_.storages[storage], var->name_hint);
+  code_.on_device(layout_.storages[storage].device);
   const rt::Operand offset = sum(storage_begin_[storage], size(placed_alloc(call).offset_bytes()));
   const rt::Register result = code_.arena_tensor(offset, call->type.as<TensorTypeNode>()->dtype, dims);
   in_arena_.insert(result.index);

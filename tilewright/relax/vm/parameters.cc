@@ -69,6 +69,7 @@ rt::Operands FunctionCompiler::dim_patterns(rt::Register value, const std::strin
 
 void FunctionCompiler::check_value(rt::Register value, const std::string& name, const Type& type) {
   if (const auto* tensor = type.as<TensorTypeNode>()) {
+    code_.on_device(device_of_type(type));
     const Shape* shape = known_shape(tensor);
     if (!shape && tensor->ndim < 0) return code_.check_tensor_any_ndim(value, name, tensor->dtype);
     return code_.check_tensor(value, name, tensor->dtype, dim_patterns(value, name, tensor->ndim, shape));

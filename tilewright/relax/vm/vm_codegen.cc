@@ -1,5 +1,6 @@
 #include "tilewright/relax/vm/vm_codegen.h"
 
+#include "tilewright/relax/infer/vdevices.h"
 #include "tilewright/relax/vm/function_compiler.h"
 
 namespace tilewright::relax {
@@ -7,6 +8,8 @@ namespace tilewright::relax {
 VmProgram vm_codegen(const IRModule& module) {
   VmProgram program;
   runtime::vm::ExecutableBuilder executable;
+  const VDevices devices(module);
+  for (const VDevice& device : devices.list()) executable.add_device(device.device);
   for (size_t n = 0; n < module->functions.size(); ++n) {
     const Function func = ref_as<FunctionNode>(module->functions[n]);
     if (!func) continue;

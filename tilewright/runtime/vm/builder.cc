@@ -93,7 +93,7 @@ Operand FunctionBuilder::str(std::string_view text) {
 }
 
 Instruction& FunctionBuilder::emit(Opcode opcode, uint32_t dst, uint32_t a, uint32_t b) {
-  return function_.code.emplace_back(Instruction{opcode, 0, 0, dst, a, b});
+  return function_.code.emplace_back(Instruction{opcode, device_, 0, dst, a, b});
 }
 
 Instruction& FunctionBuilder::emit_with(Opcode opcode, uint32_t dst, uint32_t a, const Operands& operands) {

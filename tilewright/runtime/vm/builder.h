@@ -51,6 +51,8 @@ class ExecutableBuilder {
   uint32_t string(std::string_view text);
   uint32_t callee(std::string_view name);
   uint32_t constant(Tensor tensor);
+  /// Instructions are for devices in the order in which they are added; without any, for one CPU.
+  void add_device(Device device) { executable_.devices.push_back(device); }
   /// Declares a function before it is defined, so that others can call it.  Returns its index.
   uint32_t declare(std::string_view name);
   /// Defines a function, declared before or not.  Raises InternalError if it is defined already.
@@ -73,6 +75,9 @@ class FunctionBuilder {
 
   /// Register of parameter `position`.
   Register parameter(size_t position) const { return {static_cast<uint32_t>(position)}; }
+  /// The next instructions are for device `number` of the executable's.
+  void on_device(size_t number) { device_ = static_cast<uint8_t>(number); }
+  size_t device() const { return device_; }
   Register new_register();
   /// name: how messages call it, e.g. a symbolic dimension; may be empty.
   IntRegister new_int(std::string name = "");
@@ -157,6 +162,7 @@ class FunctionBuilder {
   };
   ExecutableBuilder& executable_;
   BytecodeFunction function_;
+  uint8_t device_ = 0;
   std::vector<Jump> jumps_;
   std::vector<int64_t> labels_;  // instruction index, -1 while unbound
 };

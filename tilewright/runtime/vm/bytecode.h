@@ -3,7 +3,7 @@
 // instruction.
 //
 // A function call has registers that hold any Value (parameters first), and int registers: int64 values for
-// shape arithmetic, which never touch the heap.  It has one arena, memory in which the compiler places all
+// shape arithmetic, which never touch the heap.  It has an arena on each device, memory in which the compiler places all
 // tensors that do not outlive the call.  Frames (registers, tensor descriptions, arena) are kept between
 // calls, so that a call whose tensors are in the arena allocates nothing.  Jumps only go forward: what repeats
 // is kLoop, which asks before each iteration whether the application wants to stop.  Below, R marks an index of a register and I one of an int register.
@@ -103,7 +103,7 @@ enum class Opcode : uint8_t {
 /// 16 bytes.  The meaning of dst, a and b depends on the opcode; with operands, b is the index of the first.
 struct Instruction {
   Opcode opcode = Opcode::kReturn;
-  uint8_t unused = 0;
+  uint8_t device = 0;  // where memory is made, a constant lies, arguments are expected and a callee runs
   uint16_t num_operands = 0;
   uint32_t dst = 0;
   uint32_t a = 0;
@@ -146,6 +146,8 @@ struct Executable {
       callees;  // kernels and packed functions, looked up in the module, then in the registry
   std::vector<std::string> strings;
   std::vector<Note> notes = {};
+  /// The devices that Instruction::device counts, as the program was compiled for them; none: one CPU.
+  std::vector<Device> devices = {};
   /// The text of the note called `name`; "" if there is none.
   std::string_view note(std::string_view name) const {
     for (const Note& entry : notes) {

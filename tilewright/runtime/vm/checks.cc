@@ -118,8 +118,9 @@ void check_tensor(const MachineObject& machine, const BytecodeFunction& function
   const Patterns patterns(operands + 3, instruction.num_operands - 3u);
   if (!has_dtype || !has_ndim || !match(shape, patterns, frame))
     wrong_tensor(machine, function, instruction, frame);
-  if (!machine.device.is_cpu()) {
-    value = Value(ready_on(value.as_tensor(), machine.device, machine.argument_alignment));
+  if (machine.uses_accelerators) {
+    const size_t device = instruction.device;
+    value = Value(ready_on(value.as_tensor(), machine.devices[device], machine.argument_alignments[device]));
     return;
   }
   if (tensor->dl.device.device_type != kDLCPU) {

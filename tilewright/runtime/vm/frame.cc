@@ -32,17 +32,18 @@ size_t longest_operand_list(const BytecodeFunction& function) {
 
 }  // namespace
 
-Frame::Frame(const BytecodeFunction& function, Device device)
+Frame::Frame(const BytecodeFunction& function, const std::vector<Device>& devices)
     : num_registers_(function.num_registers),
       num_ints_(function.num_ints),
       registers_(new Value[num_registers_]),
       ints_(new int64_t[num_ints_ + 1]()),
       slots_(new Ref<TensorObject>[num_registers_]),
       anys_(new TilewrightAny[longest_operand_list(function)]),
-      dims_(new int64_t[longest_operand_list(function)]),
-      device_(device),
-      spread_((argument_alignment(device) + kTensorAlignment - 1) / int64_t{kTensorAlignment}) {
+      dims_(new int64_t[longest_operand_list(function)]) {
   values_.reserve(longest_operand_list(function));
+  for (const Device device : devices)
+    arenas_.push_back(
+        {device, (argument_alignment(device) + int64_t{kTensorAlignment} - 1) / int64_t{kTensorAlignment}});
 }
 
 void Frame::start() {
@@ -52,7 +53,6 @@ void Frame::start() {
 void Frame::finish() noexcept {
   values_.clear();
   for (size_t n = 0; n < num_registers_; ++n) registers_[n] = Value();
-  uint32_t num_arena_refs = 1;  // this frame's own reference
   size_t num_kept = 0;
   for (uint32_t index : used_slots_) {
     Ref<TensorObject>& slot = slots_[index];
@@ -61,63 +61,84 @@ void Frame::finish() noexcept {
       slot = nullptr;  // it was returned, or a packed function kept it
       continue;
     }
-    if (object->storage == arena_)
-      ++num_arena_refs;
-    else
-      object->storage = nullptr;  // a view of an argument, which must not be kept beyond the call
+    // a view of an argument must not be kept beyond the call
+    if (!is_in_arena(*object)) object->storage = nullptr;
     used_slots_[num_kept++] = index;
   }
   used_slots_.resize(num_kept);
-  if (!arena_ || arena_->refs.load(std::memory_order_acquire) == num_arena_refs) return;
-  // someone still holds a view of the arena: leave the arena to them
-  for (uint32_t index : used_slots_) slots_[index] = nullptr;
-  used_slots_.clear();
-  arena_ = nullptr;
-  arena_bytes_ = 0;
+  for (Arena& arena : arenas_) {
+    if (!arena.storage) continue;
+    const auto num_ours = 1 + std::count_if(used_slots_.begin(), used_slots_.end(), [&](uint32_t index) {
+                            return slots_[index]->storage == arena.storage;
+                          });
+    // where someone still holds a view of the arena, it is left to them
+    if (arena.storage->refs.load(std::memory_order_acquire) != static_cast<uint32_t>(num_ours)) leave(arena);
+  }
 }
 
-void Frame::reserve_arena(int64_t num_bytes) {
+// True for a tensor in an arena of this frame; Storage may also belong to the caller's.
+bool Frame::is_in_arena(const TensorObject& tensor) const {
+  return std::any_of(arenas_.begin(), arenas_.end(),
+                     [&](const Arena& arena) { return arena.storage && tensor.storage == arena.storage; });
+}
+
+// Forgets an arena and the tensors in it.
+void Frame::leave(Arena& arena) {
+  std::erase_if(used_slots_, [&](uint32_t index) {
+    if (!arena.storage || !(slots_[index]->storage == arena.storage)) return false;
+    slots_[index] = nullptr;
+    return true;
+  });
+  arena.storage = nullptr;
+  arena.num_bytes = 0;
+}
+
+void Frame::reserve_arena(size_t device, int64_t num_bytes) {
+  Arena& arena = arenas_[device];
   if (num_bytes < 0)
     throw UserError("out of memory: the tensors of this call take more than {} bytes", INT64_MAX);
-  if (arena_ && num_bytes <= arena_bytes_) return;
-  for (uint32_t index : used_slots_) slots_[index] = nullptr;
-  used_slots_.clear();
-  arena_ = nullptr;
-  arena_bytes_ = 0;
-  if (num_bytes > INT64_MAX / spread_)
+  if (arena.storage && num_bytes <= arena.num_bytes) return;
+  leave(arena);
+  if (num_bytes > INT64_MAX / arena.spread)
     throw UserError("out of memory: the tensors of this call take more than {} bytes", INT64_MAX);
-  arena_ =
-      Ref<Storage>(new ArenaStorage(device_, static_cast<size_t>(std::max<int64_t>(num_bytes, 1) * spread_)));
-  arena_bytes_ = num_bytes;
+  arena.storage = Ref<Storage>(
+      new ArenaStorage(arena.device, static_cast<size_t>(std::max<int64_t>(num_bytes, 1) * arena.spread)));
+  arena.num_bytes = num_bytes;
 }
 
-TensorObject& Frame::describe(uint32_t dst, const Ref<Storage>& storage, void* data, DataType dtype,
-                              size_t ndim) {
+TensorObject& Frame::describe(uint32_t dst, const Memory& memory, DataType dtype, size_t ndim) {
   registers_[dst] = Value();
   Ref<TensorObject>& slot = slots_[dst];
   auto* object = const_cast<TensorObject*>(slot.get());
   if (object && object->refs.load(std::memory_order_acquire) == 1) {
     int64_t* shape = object->reserve_dims(ndim);
     std::memcpy(shape, dims_.get(), ndim * sizeof(int64_t));
-    object->dl = {data, device_.to_dlpack(), static_cast<int32_t>(ndim), to_dlpack(dtype), shape, nullptr, 0};
-    if (!(object->storage == storage)) object->storage = storage;
+    object->dl = {memory.data,
+                  memory.device.to_dlpack(),
+                  static_cast<int32_t>(ndim),
+                  to_dlpack(dtype),
+                  shape,
+                  nullptr,
+                  0};
+    if (!(object->storage == memory.storage)) object->storage = memory.storage;
   } else {
     if (!object) used_slots_.push_back(dst);
-    object = new TensorObject(storage, data, {dims_.get(), ndim}, {}, dtype, device_);
+    object = new TensorObject(memory.storage, memory.data, {dims_.get(), ndim}, {}, dtype, memory.device);
     slot = Ref<TensorObject>(object);
   }
   registers_[dst] = Value(Tensor(slot));
   return *object;
 }
 
-void Frame::make_arena_tensor(uint32_t dst, int64_t offset, DataType dtype, size_t ndim) {
+void Frame::make_arena_tensor(uint32_t dst, size_t device, int64_t offset, DataType dtype, size_t ndim) {
+  const Arena& arena = arenas_[device];
   const int64_t num_bytes = checked_num_bytes({dims_.get(), ndim}, dtype, "arena tensor");
-  if (offset < 0 || offset > arena_bytes_ || num_bytes > arena_bytes_ - offset || !arena_) {
+  if (offset < 0 || offset > arena.num_bytes || num_bytes > arena.num_bytes - offset || !arena.storage) {
     throw InternalError("vm: a tensor of {} bytes at {} does not lie in the arena of {} bytes", num_bytes,
-                        offset, arena_bytes_);
+                        offset, arena.num_bytes);
   }
-  TensorObject& object =
-      describe(dst, arena_, static_cast<char*>(arena_->data) + offset * spread_, dtype, ndim);
+  char* data = static_cast<char*>(arena.storage->data) + offset * arena.spread;
+  TensorObject& object = describe(dst, {arena.storage, data, arena.device}, dtype, ndim);
   object.in_arena = true;
   object.read_only = false;
 }
@@ -131,9 +152,9 @@ void Frame::make_reshaped(uint32_t dst, const TensorObject& base, size_t ndim) {
                     Tensor(kept).num_elements(), shape_str({dims_.get(), ndim}));
   }
   // the slot of dst itself may be the base: keep its storage while the slot is rewritten
-  const Ref<Storage> storage = base.storage;
+  const Memory memory{base.storage, base.dl.data, Device::from_dlpack(base.dl.device)};
   const bool in_arena = base.in_arena, read_only = base.read_only;
-  TensorObject& object = describe(dst, storage, base.dl.data, dtype, ndim);
+  TensorObject& object = describe(dst, memory, dtype, ndim);
   object.in_arena = in_arena;
   object.read_only = read_only;
 }
@@ -142,7 +163,7 @@ void Frame::kill(uint32_t index) {
   registers_[index] = Value();
   auto* object = const_cast<TensorObject*>(slots_[index].get());
   const bool is_ours = object && object->refs.load(std::memory_order_acquire) == 1;
-  if (is_ours && !(object->storage == arena_)) object->storage = nullptr;
+  if (is_ours && !is_in_arena(*object)) object->storage = nullptr;
 }
 
 /// All pools.  A fork waits until no thread holds the lock of a pool: that thread would not exist in the
@@ -182,7 +203,7 @@ class PoolsOfProcess {
 FramePool::FramePool() { PoolsOfProcess::get().add(this); }
 FramePool::~FramePool() { PoolsOfProcess::get().remove(this); }
 
-std::unique_ptr<Frame> FramePool::take(const BytecodeFunction& function, Device device) {
+std::unique_ptr<Frame> FramePool::take(const BytecodeFunction& function, const std::vector<Device>& devices) {
   {
     std::lock_guard lock(mutex_);
     if (!idle_.empty()) {
@@ -191,7 +212,7 @@ std::unique_ptr<Frame> FramePool::take(const BytecodeFunction& function, Device 
       return frame;
     }
   }
-  return std::make_unique<Frame>(function, device);
+  return std::make_unique<Frame>(function, devices);
 }
 
 void FramePool::give_back(std::unique_ptr<Frame> frame) {

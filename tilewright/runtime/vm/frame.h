@@ -12,8 +12,8 @@ namespace tilewright::runtime::vm {
 
 class Frame {
  public:
-  /// Its arena and the tensors in it are on `device`.
-  Frame(const BytecodeFunction& function, Device device);
+  /// It has an arena on each of `devices`.
+  Frame(const BytecodeFunction& function, const std::vector<Device>& devices);
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
@@ -25,11 +25,11 @@ class Frame {
   /// Scratch for the shape of the tensor that is being created.
   int64_t* dims() { return dims_.get(); }
 
-  /// Makes the arena hold at least `num_bytes`.  Raises UserError for a negative or too large number.
-  void reserve_arena(int64_t num_bytes);
+  /// Makes the arena of a device hold at least `num_bytes`.  Raises UserError for a negative or too large number.
+  void reserve_arena(size_t device, int64_t num_bytes);
   /// Sets register `dst` to a tensor of `dtype` with shape dims() (`ndim` dimensions) at `offset` in the
-  /// arena.  Raises InternalError if it does not lie in the arena.
-  void make_arena_tensor(uint32_t dst, int64_t offset, DataType dtype, size_t ndim);
+  /// arena of a device.  Raises InternalError if it does not lie in the arena.
+  void make_arena_tensor(uint32_t dst, size_t device, int64_t offset, DataType dtype, size_t ndim);
   /// Sets register `dst` to `base`, which is compact, with shape dims().
   void make_reshaped(uint32_t dst, const TensorObject& base, size_t ndim);
 
@@ -38,11 +38,24 @@ class Frame {
 
   /// Zeroes the int registers; called before a call.
   void start();
-  /// Drops all values; tensors or the arena of this frame that others still hold are left to them.
+  /// Drops all values; tensors or arenas of this frame that others still hold are left to them.
   void finish() noexcept;
 
  private:
-  TensorObject& describe(uint32_t dst, const Ref<Storage>& storage, void* data, DataType dtype, size_t ndim);
+  struct Arena {
+    Device device;
+    int64_t spread;  // of offsets, so that tensors are aligned as the device needs it
+    Ref<Storage> storage = {};
+    int64_t num_bytes = 0;
+  };
+  struct Memory {
+    Ref<Storage> storage;
+    void* data;
+    Device device;
+  };
+  TensorObject& describe(uint32_t dst, const Memory& memory, DataType dtype, size_t ndim);
+  bool is_in_arena(const TensorObject& tensor) const;
+  void leave(Arena& arena);
 
   size_t num_registers_, num_ints_;
   std::unique_ptr<Value[]> registers_;
@@ -54,10 +67,7 @@ class Frame {
   std::unique_ptr<TilewrightAny[]> anys_;
   std::unique_ptr<int64_t[]> dims_;
   std::vector<Value> values_;
-  const Device device_;
-  const int64_t spread_;  // of offsets in the arena, so that tensors are aligned as the device needs it
-  Ref<Storage> arena_;
-  int64_t arena_bytes_ = 0;
+  std::vector<Arena> arenas_;  // by device
 };
 
 /// The idle frames of one function; also usable in a forked child.
@@ -67,7 +77,7 @@ class FramePool {
   FramePool(const FramePool&) = delete;
   FramePool& operator=(const FramePool&) = delete;
   ~FramePool();
-  std::unique_ptr<Frame> take(const BytecodeFunction& function, Device device);
+  std::unique_ptr<Frame> take(const BytecodeFunction& function, const std::vector<Device>& devices);
   void give_back(std::unique_ptr<Frame> frame);
 
  private:

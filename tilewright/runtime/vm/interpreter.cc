@@ -93,7 +93,7 @@ int64_t arithmetic(Opcode opcode, int64_t a, int64_t b, std::string_view functio
 class Interpreter {
  public:
   Interpreter(const MachineObject& machine, const BytecodeFunction& function, Frame& frame)
-      : machine_(machine), function_(function), frame_(frame), is_on_device_(!machine.device.is_cpu()) {}
+      : machine_(machine), function_(function), frame_(frame) {}
 
   Value run();
 
@@ -177,14 +177,15 @@ class Interpreter {
   const MachineObject& machine_;
   const BytecodeFunction& function_;
   // A tensor from elsewhere, or a part of one that does not begin where arguments may, is copied.
-  void make_ready(Value& value) const {
+  void make_ready(Value& value, size_t device) const {
     const TensorObject* tensor = value.tensor_object();
-    if (tensor && !is_ready_on(tensor->dl, machine_.device, machine_.argument_alignment))
-      value = Value(ready_on(value.as_tensor(), machine_.device, machine_.argument_alignment));
+    const Device place = machine_.devices[device];
+    const int64_t alignment = machine_.argument_alignments[device];
+    if (tensor && !is_ready_on(tensor->dl, place, alignment))
+      value = Value(ready_on(value.as_tensor(), place, alignment));
   }
 
   Frame& frame_;
-  const bool is_on_device_;
 };
 
 template <class Call>
@@ -219,7 +220,8 @@ void Interpreter::run_kernel(const Callee& callee, const Instruction& instructio
   const KernelParams& params = callee.compiled().params;
   for (uint32_t n = 0; n < instruction.num_operands; ++n) {
     const Operand& operand = operands(instruction)[n];
-    if (is_on_device_ && operand.kind == Operand::Kind::kRegister) make_ready(frame_.reg(operand.index));
+    if (machine_.uses_accelerators && operand.kind == Operand::Kind::kRegister)
+      make_ready(frame_.reg(operand.index), instruction.device);
     anys[n] = any(operand);
     if (params.is_written(n) && operand.kind == Operand::Kind::kRegister) {
       const TensorObject* tensor = frame_.reg(operand.index).tensor_object();
@@ -251,9 +253,9 @@ Value Interpreter::run_packed(const Callee& callee, const Instruction& instructi
   auto call = [&] {
     Value result;
     const Args list = args(instruction);
-    const bool is_for_host = is_on_device_ && callee.is_for_host();
-    timed(callee, {},
-          [&] { result = is_for_host ? call_on_host(target, list, machine_.device) : target.call(list); });
+    const bool is_for_host = machine_.uses_accelerators && callee.is_for_host();
+    const Device device = machine_.devices[instruction.device];
+    timed(callee, {}, [&] { result = is_for_host ? call_on_host(target, list, device) : target.call(list); });
     frame_.values().clear();
     return result;
   };
@@ -294,16 +296,17 @@ Value Interpreter::run() {
             arithmetic(in.opcode, frame.integer(in.a), frame.integer(in.b), function_.name);
         break;
 
-      case Opcode::kArena: frame.reserve_arena(size(*operands(in))); break;
+      case Opcode::kArena: frame.reserve_arena(in.device, size(*operands(in))); break;
       case Opcode::kArenaTensor: {
         const size_t ndim = read_dims(in, 2);
-        frame.make_arena_tensor(in.dst, size(operands(in)[0]), operand_dtype(operands(in)[1]), ndim);
+        frame.make_arena_tensor(in.dst, in.device, size(operands(in)[0]), operand_dtype(operands(in)[1]),
+                                ndim);
         break;
       }
       case Opcode::kNewTensor: {
         const size_t ndim = read_dims(in, 1);
-        frame.reg(in.dst) =
-            Value(Tensor::empty({frame.dims(), ndim}, operand_dtype(operands(in)[0]), machine_.device));
+        frame.reg(in.dst) = Value(
+            Tensor::empty({frame.dims(), ndim}, operand_dtype(operands(in)[0]), machine_.devices[in.device]));
         break;
       }
       case Opcode::kReshape: {
@@ -312,7 +315,7 @@ Value Interpreter::run() {
         frame.make_reshaped(in.dst, *base.object(), ndim);
         break;
       }
-      case Opcode::kConstant: frame.reg(in.dst) = machine_.constants[in.b]; break;
+      case Opcode::kConstant: frame.reg(in.dst) = machine_.constants[in.device][in.b]; break;
 
       case Opcode::kCallKernel: run_kernel(machine_.callees[in.a], in); break;
       case Opcode::kCallPacked: frame.reg(in.dst) = run_packed(machine_.callees[in.a], in); break;

@@ -1,6 +1,9 @@
 #include "tilewright/runtime/vm/machine_state.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "tilewright/runtime/builtins.h"
 #include "tilewright/runtime/vm/host_calls.h"
@@ -39,8 +42,8 @@ class BytecodeClosure final : public FunctionObject {
 // Takes a frame, and returns it cleaned however the call ends.
 class FrameLease {
  public:
-  FrameLease(FramePool& pool, const BytecodeFunction& function, Device device)
-      : pool_(pool), frame_(pool.take(function, device)) {}
+  FrameLease(FramePool& pool, const BytecodeFunction& function, const std::vector<Device>& devices)
+      : pool_(pool), frame_(pool.take(function, devices)) {}
   ~FrameLease() {
     frame_->finish();
     pool_.give_back(std::move(frame_));
@@ -68,16 +71,45 @@ Value on_device(const Tensor& constant, Device device) {
   return Value(device.is_cpu() ? constant : constant.to(device).read_only_view());
 }
 
-// Where the machine is, which must be of the kind that the kernels were compiled for.
-Device device_for(const Executable& executable, std::optional<Device> wanted) {
-  const std::string_view target = executable.note("target");
-  const std::string_view kind = target.substr(0, target.find(' '));
-  const bool is_device = kind == "cuda" || kind == "opencl" || kind == "metal";
-  const Device first = is_device ? Device::parse(kind) : Device::cpu();
-  if (!wanted || wanted->type == first.type) return wanted.value_or(first);
-  throw Unsupported("VirtualMachine: this program is code of {}, it cannot run on {}",
-                    is_device ? kind : std::string_view("the CPU"), wanted->str())
-      .help("leave the device out, or pass tilewright.{}()", is_device ? kind : std::string_view("cpu"));
+// "opencl", "the CPU"
+std::string kind_text(Device device) {
+  const std::string name = device.str();
+  return device.is_cpu() ? "the CPU" : name.substr(0, name.find(':'));
+}
+
+std::string list_text(const std::vector<Device>& devices, std::string_view format) {
+  std::vector<std::string> texts;
+  for (const Device device : devices) {
+    const std::string name = device.str();
+    texts.push_back(fmt::format(fmt::runtime(format), name.substr(0, name.find(':')), device.id));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+// Where the machine is: a device of the right kind for each that the program was compiled for.  More are left out: TVM
+// asks for the host's as the last.
+std::vector<Device> devices_for(const Executable& executable, std::vector<Device> given) {
+  std::vector<Device> wanted = executable.devices;
+  if (wanted.empty()) wanted.push_back(Device::cpu());
+  if (given.empty()) return wanted;
+  const bool is_one = wanted.size() == 1;
+  for (size_t n = 0; n < std::min(given.size(), wanted.size()); ++n) {
+    if (given[n].type == wanted[n].type) continue;
+    if (is_one)
+      throw Unsupported("VirtualMachine: this program is code of {}, it cannot run on {}",
+                        kind_text(wanted[0]), given[0].str())
+          .help("leave the device out, or pass {}", list_text(wanted, "tilewright.{}()"));
+    throw Unsupported("VirtualMachine: device {} of this program is code of {}, it cannot run on {}", n,
+                      kind_text(wanted[n]), given[n].str())
+        .help("leave the devices out, or pass [{}]", list_text(wanted, "tilewright.{}({})"));
+  }
+  if (given.size() < wanted.size())
+    throw UserError("VirtualMachine: this program runs on {} ({}), but got {} ({})",
+                    count_text(wanted.size(), "device"), list_text(wanted, "{}:{}"),
+                    count_text(given.size(), "device"), list_text(given, "{}:{}"))
+        .help("leave the devices out, or pass [{}]", list_text(wanted, "tilewright.{}({})"));
+  given.resize(wanted.size());
+  return given;
 }
 
 [[noreturn]] void wrong_count(const BytecodeFunction& function, size_t got) {
@@ -112,15 +144,25 @@ Function Callee::current() const {
   return function_;
 }
 
-MachineObject::MachineObject(Executable source, const Module& kernels, Device device)
+MachineObject::MachineObject(Executable source, const Module& kernels, std::vector<Device> places)
     : ModuleObject("vm"),
       executable(std::move(source)),
       kernels(kernels),
-      device(device),
-      argument_alignment(vm::argument_alignment(device)) {
+      devices(std::move(places)),
+      uses_accelerators(
+          std::any_of(devices.begin(), devices.end(), [](Device device) { return !device.is_cpu(); })) {
   const std::string fault = find_fault(executable);
   TILEWRIGHT_CHECK(fault.empty(), "vm: {}", fault);
-  for (const Tensor& constant : executable.constants) constants.push_back(on_device(constant, device));
+  for (const Device device : devices) argument_alignments.push_back(argument_alignment(device));
+  constants.assign(devices.size(), std::vector<Value>(executable.constants.size()));
+  for (const BytecodeFunction& function : executable.functions) {
+    for (const Instruction& instruction : function.code) {
+      if (instruction.opcode != Opcode::kConstant) continue;
+      Value& constant = constants[instruction.device][instruction.b];
+      if (constant.is_none())
+        constant = on_device(executable.constants[instruction.b], devices[instruction.device]);
+    }
+  }
   for (const std::string& name : executable.callees) callees.emplace_back(name, kernels);
   for (const std::string& text : executable.strings) strings.emplace_back(text);
   for (uint32_t n = 0; n < executable.functions.size(); ++n) {
@@ -151,7 +193,7 @@ Value MachineObject::call(uint32_t index, Args args) const {
   const BytecodeFunction& function = executable.functions[index];
   if (args.size() != function.parameters.size()) wrong_count(function, args.size());
   DepthScope scope(function.name);
-  FrameLease lease(frames_[index], function, device);
+  FrameLease lease(frames_[index], function, devices);
   Frame& frame = *lease;
   frame.start();
   for (uint32_t n = 0; n < args.size(); ++n) frame.reg(n) = args[n];
@@ -162,19 +204,19 @@ Function make_closure(const MachineObject& machine, uint32_t function, std::vect
   return Function(Ref<FunctionObject>(new BytecodeClosure(machine, function, std::move(captured))));
 }
 
-VirtualMachine::VirtualMachine(Executable executable, Module kernels, std::optional<Device> device) {
-  const Device place = device_for(executable, device);
-  module_ = Module(Ref<ModuleObject>(new MachineObject(std::move(executable), kernels, place)));
+VirtualMachine::VirtualMachine(Executable executable, Module kernels, std::vector<Device> devices) {
+  std::vector<Device> places = devices_for(executable, std::move(devices));
+  module_ = Module(Ref<ModuleObject>(new MachineObject(std::move(executable), kernels, std::move(places))));
   if (kernels) module_.import_module(kernels);
 }
 
-VirtualMachine VirtualMachine::from_module(const Module& model, std::optional<Device> device) {
+VirtualMachine VirtualMachine::from_module(const Module& model, std::vector<Device> devices) {
   const std::span<const std::byte> blob = model.blob();
   if (blob.empty()) {
     throw UserError("{} has functions, but no model to run", model.name())
         .help("call its functions by name, or make a library with `tilewright compile`");
   }
-  return VirtualMachine(load(blob, model.name(), std::make_shared<Module>(model)), model, device);
+  return VirtualMachine(load(blob, model.name(), std::make_shared<Module>(model)), model, std::move(devices));
 }
 
 MachineObject& VirtualMachine::machine() const {
@@ -195,7 +237,7 @@ Function VirtualMachine::get_function(std::string_view name) const {
 }
 
 const Executable& VirtualMachine::executable() const { return machine().executable; }
-Device VirtualMachine::device() const { return machine().device; }
+const std::vector<Device>& VirtualMachine::devices() const { return machine().devices; }
 
 std::vector<std::string> VirtualMachine::missing_callees() const {
   std::vector<std::string> missing;

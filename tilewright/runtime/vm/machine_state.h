@@ -40,8 +40,8 @@ class Callee {
 
 class MachineObject final : public ModuleObject {
  public:
-  /// Tensors of the machine are on `device`, on which the kernels run.
-  MachineObject(Executable executable, const Module& kernels, Device device);
+  /// Instruction::device counts `devices`, of which there is at least one.
+  MachineObject(Executable executable, const Module& kernels, std::vector<Device> devices);
 
   std::string kind() const override { return "vm"; }
   Function find(std::string_view function_name) const override;
@@ -53,9 +53,10 @@ class MachineObject final : public ModuleObject {
 
   const Executable executable;
   const Module kernels;
-  const Device device;
-  const int64_t argument_alignment;  // of kernels on the device, in bytes
-  std::vector<Value> constants;      // of the executable, on the device
+  const std::vector<Device> devices;
+  const bool uses_accelerators;               // one of the devices is no CPU
+  std::vector<int64_t> argument_alignments;   // of kernels on each device, in bytes
+  std::vector<std::vector<Value>> constants;  // by device: those that instructions load there
   std::deque<Callee> callees;
   std::vector<Value> strings;
   mutable Profiler profiler;

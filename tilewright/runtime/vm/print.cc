@@ -55,8 +55,10 @@ class Printer {
 
   std::string line(const Instruction& instruction) const {
     const OpcodeInfo& info = *opcode_info(instruction.opcode);
-    return fmt::format("{}{}({})", has_result(info) ? show(info.dst, instruction.dst) + " = " : "", info.name,
-                       fmt::join(arguments(info, instruction), ", "));
+    const std::string device =
+        instruction.device ? " on " + executable_.devices[instruction.device].str() : std::string();
+    return fmt::format("{}{}({}){}", has_result(info) ? show(info.dst, instruction.dst) + " = " : "",
+                       info.name, fmt::join(arguments(info, instruction), ", "), device);
   }
 
   std::vector<std::string> arguments(const OpcodeInfo& info, const Instruction& instruction) const {

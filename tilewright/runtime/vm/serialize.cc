@@ -32,6 +32,14 @@ void write_notes(ByteWriter& out, const std::vector<Note>& notes) {
   }
 }
 
+void write_devices(ByteWriter& out, const std::vector<Device>& devices) {
+  out.number(static_cast<uint32_t>(devices.size()));
+  for (const Device device : devices) {
+    out.number(device.type);
+    out.number(device.id);
+  }
+}
+
 void write_function(ByteWriter& out, const BytecodeFunction& function) {
   out.text(function.name);
   out.number(static_cast<uint8_t>(function.is_public));
@@ -43,6 +51,7 @@ void write_function(ByteWriter& out, const BytecodeFunction& function) {
   out.number(static_cast<uint32_t>(function.code.size()));
   for (const Instruction& instruction : function.code) {
     out.number(static_cast<uint8_t>(instruction.opcode));
+    out.number(instruction.device);
     out.number(instruction.num_operands);
     out.number(instruction.dst);
     out.number(instruction.a);
@@ -80,6 +89,15 @@ std::vector<Note> read_notes(ByteReader& in) {
   return notes;
 }
 
+std::vector<Device> read_devices(ByteReader& in) {
+  std::vector<Device> devices(in.count(8));
+  for (Device& device : devices) {
+    device.type = in.number<int32_t>();
+    device.id = in.number<int32_t>();
+  }
+  return devices;
+}
+
 BytecodeFunction read_function(ByteReader& in) {
   BytecodeFunction function;
   function.name = in.text();
@@ -89,9 +107,10 @@ BytecodeFunction read_function(ByteReader& in) {
   function.num_registers = in.number<uint32_t>();
   function.num_ints = in.number<uint32_t>();
   function.int_names = read_texts(in);
-  function.code.resize(in.count(15));
+  function.code.resize(in.count(16));
   for (Instruction& instruction : function.code) {
     instruction.opcode = static_cast<Opcode>(in.number<uint8_t>());
+    instruction.device = in.number<uint8_t>();
     instruction.num_operands = in.number<uint16_t>();
     instruction.dst = in.number<uint32_t>();
     instruction.a = in.number<uint32_t>();
@@ -187,6 +206,7 @@ std::vector<std::byte> save(const Executable& executable) {
   write_texts(code, executable.strings);
   write_texts(code, executable.callees);
   write_notes(code, executable.notes);
+  write_devices(code, executable.devices);
   code.number(static_cast<uint32_t>(executable.functions.size()));
   for (const BytecodeFunction& function : executable.functions) write_function(code, function);
   write_constants(code, executable.constants);
@@ -222,6 +242,7 @@ Executable load(std::span<const std::byte> bytes, const std::string& name,
   executable.strings = read_texts(in);
   executable.callees = read_texts(in);
   executable.notes = read_notes(in);
+  executable.devices = read_devices(in);
   executable.functions.resize(in.count(30));
   for (BytecodeFunction& function : executable.functions) function = read_function(in);
   const uint64_t data_begin = std::min<uint64_t>(aligned(kHeaderBytes + code_bytes), bytes.size());

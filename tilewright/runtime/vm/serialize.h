@@ -2,7 +2,7 @@
 // a file or a section of a library that is mapped into memory is used in place.
 //
 //   header    "TWVM", u32 version, u64 total number of bytes, u64 checksum of the rest, u64 bytes of `code`
-//   code      strings, callees, notes, functions, descriptions of the constants (dtype, shape, offset)
+//   code      strings, callees, notes, devices, functions, descriptions of the constants (dtype, shape, offset)
 //   data      the constants, each at a multiple of 64 from the start
 #pragma once
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace tilewright::runtime::vm {
 
-inline constexpr uint32_t kExecutableVersion = 2;
+inline constexpr uint32_t kExecutableVersion = 3;
 
 std::vector<std::byte> save(const Executable& executable);
 /// The executable in `bytes`, which are not trusted.  With an `owner` that keeps the bytes, constants are

@@ -48,6 +48,8 @@ class FunctionVerifier {
     const Instruction& instruction = function_.code[position];
     const OpcodeInfo* info = opcode_info(instruction.opcode);
     if (!info) return fmt::format("has the unknown opcode {}", static_cast<int>(instruction.opcode));
+    if (instruction.device > 0 && instruction.device >= executable_.devices.size())
+      return out_of_range("device", instruction.device, executable_.devices.size());
     for (auto [field, value] : {std::pair(info->dst, instruction.dst), std::pair(info->a, instruction.a),
                                 std::pair(info->b, instruction.b)}) {
       std::string fault = check_field(field, value, position);

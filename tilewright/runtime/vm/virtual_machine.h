@@ -2,10 +2,10 @@
 // May be called from several threads at once, and from inside a call (by a packed function that calls back).
 #pragma once
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tilewright/runtime/module.h"
 #include "tilewright/runtime/vm/bytecode.h"
@@ -38,12 +38,12 @@ class VirtualMachine {
   /// that is in neither is an error only when it is called: packed functions may be registered until then.
   /// Raises InternalError if the executable is not valid (find_fault).
   ///
-  /// device  where kernels run and tensors are; default the first of the kind that they were compiled for.  Arguments from
-  ///         elsewhere are copied.  Raises Unsupported for another kind.
-  VirtualMachine(Executable executable, Module kernels, std::optional<Device> device = std::nullopt);
+  /// devices  where kernels run and tensors are, in the order of Executable::devices; default those.  Arguments from
+  ///          elsewhere are copied.  Raises Unsupported for a device of another kind, UserError if there are too few.
+  VirtualMachine(Executable executable, Module kernels, std::vector<Device> devices = {});
   /// The executable that a compiled model carries, with the model's kernels.
   /// Raises UserError if `model` carries none or it is damaged.
-  static VirtualMachine from_module(const Module& model, std::optional<Device> device = std::nullopt);
+  static VirtualMachine from_module(const Module& model, std::vector<Device> devices = {});
 
   explicit operator bool() const { return static_cast<bool>(module_); }
   /// Calls a public function.  Raises UserError for an unknown name, a wrong number of arguments, or
@@ -66,7 +66,7 @@ class VirtualMachine {
   /// The machine as a module with its public functions; it imports the kernels.
   const Module& module() const { return module_; }
   const Executable& executable() const;
-  Device device() const;
+  const std::vector<Device>& devices() const;
   /// Callees that are neither in the kernels nor in the registry now.
   std::vector<std::string> missing_callees() const;
   /// Calls `profiler` after every kernel and packed call, from the thread that made it; null stops that.
