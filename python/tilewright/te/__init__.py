@@ -298,6 +298,29 @@ class _Tensor:
         return self.op.name
 
 
+@methods_for("te.Compute")
+class _Compute:
+    @property
+    def reduce_axis(self) -> list:
+        """The axes that it reduces over; none if it is no reduction."""
+        value = self.body[0]
+        return list(value.axis) if isinstance(value, classes["tir.Reduce"]) else []
+
+    @property
+    def num_outputs(self) -> int:
+        """How many tensors it computes."""
+        return len(self.body)
+
+    def output(self, index: int):
+        """The tensor number `index` of those that it computes."""
+        return _core.te_outputs(self)[index]
+
+    @property
+    def input_tensors(self) -> list:
+        """The tensors that it reads, each once."""
+        return _core.te_inputs(self)
+
+
 def _index(index):
     return index.var if isinstance(index, IterVar) else index
 
