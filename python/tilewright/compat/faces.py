@@ -89,22 +89,33 @@ _IN_LOWER = {
 
 
 def lower(inp, args=None, name: str = "main", binds: dict | None = None, simple_mode: bool = False):
-    """tvm.lower of loop programs: blocks become loops over flat buffers, step by step as before code is generated."""
-    if isinstance(inp, te_schedule.Schedule):
+    """tvm.lower of loop programs: blocks become loops over flat buffers, step by step as before code is generated; of a
+    schedule by stages in the form of its time."""
+    of_stages = isinstance(inp, te_schedule.Schedule)
+    if of_stages:
         inp = te_schedule.scheduled(inp, args, name, binds)
     mod = inp if isinstance(inp, ir.IRModule) else ir.IRModule({name: inp})
-
-    def lowered(func):
-        for step, _ in _core.lowering_steps("llvm"):
-            if step in _IN_LOWER:
-                func = _core.lowering_step(step, func)
-        return arith.simplify_program(func)
-
+    lowered = _lowered_from_stages if of_stages else _lowered
     funcs = {
         var.name_hint: lowered(func) if isinstance(func, tir.PrimFunc) else func
         for var, func in mod.functions_items()
     }
     return ir.IRModule(funcs, mod.attrs, mod.global_infos)
+
+
+def _lowered(func):
+    return arith.simplify_program(_flattened(func))
+
+
+def _flattened(func):
+    for step, _ in _core.lowering_steps("llvm"):
+        if step in _IN_LOWER:
+            func = _core.lowering_step(step, func)
+    return func
+
+
+def _lowered_from_stages(func):
+    return te_schedule.flat(te_schedule.guarded(_flattened(func)))
 
 
 def nd_names() -> dict:
