@@ -1,4 +1,5 @@
 // Bindings for tensor expressions, whose bodies are Python callables.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -140,6 +141,11 @@ void bind_te(nb::module_& m) {
   m.def("te_outputs", [](const te::Operation& op) -> std::vector<ir::ObjectRef> {
     const std::vector<Tensor> tensors = te::outputs_of(op);
     return {tensors.begin(), tensors.end()};
+  });
+  // what identifies a tensor: the address of its operation, and which output it is
+  m.def("te_tensor_key", [](const ir::ObjectRef& tensor) {
+    const te::TensorKey key = te::key_of(tensor_of(tensor).get());
+    return std::pair(reinterpret_cast<uintptr_t>(key.first), key.second);
   });
   m.def("te_load",
         [](const ir::ObjectRef& tensor, nb::handle indices) { return tensor_of(tensor).at(exprs(indices)); });

@@ -258,6 +258,12 @@ class _Tensor:
     def __call__(self, *indices):
         return _core.te_load(self, [_index(i) for i in indices])
 
+    def __eq__(self, other):
+        return isinstance(other, Tensor) and _core.te_tensor_key(self) == _core.te_tensor_key(other)
+
+    def __hash__(self):
+        return hash(_core.te_tensor_key(self))
+
     __iter__ = None  # its elements have no end that Python could find
 
     def __add__(self, other):

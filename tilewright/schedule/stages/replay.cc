@@ -157,7 +157,9 @@ class Replaying {
     if (stage.attachment != Attachment::kAt) return;
     const std::shared_ptr<const TensorStage> parent = stage.attach_stage.lock();
     const auto found = loops_.find(stage.attach_axis.get());
-    if (!parent || found == loops_.end())
+    const bool is_leaf =
+        parent && std::ranges::find(parent->leaves(), stage.attach_axis) != parent->leaves().end();
+    if (!is_leaf || found == loops_.end())
       throw UserError("compute_at: stage {} goes inside of {}, whose axis {} is no loop any more",
                       stage.name(), parent ? parent->name() : "a stage that is gone",
                       stage.attach_axis->var->name_hint)

@@ -17,7 +17,9 @@ def guarded(func):
     """Conditions of loops that do not run over the end, one by one, in the outermost loop where they are known; those of threads
     stay inside."""
     body = _transformed(func.body, _without_unit_loop)
-    serial = [loop.loop_var for loop in _nodes(body, lambda node: isinstance(node, _FOR) and not node.thread_tag)]
+    serial = [
+        loop.loop_var for loop in _nodes(body, lambda node: isinstance(node, _FOR) and not node.thread_tag)
+    ]
     return func.replace(body=_transformed(body, lambda node: _with_guards(node, serial)))
 
 
@@ -124,7 +126,9 @@ def _hoisted(loop, serial: list):
     inside, outside = loop.body, []
     kept = []
     while isinstance(inside, _IF) and inside.else_case is None:
-        stays = _uses(inside.condition, loop.loop_var) or not any(_uses(inside.condition, var) for var in serial)
+        stays = _uses(inside.condition, loop.loop_var) or not any(
+            _uses(inside.condition, var) for var in serial
+        )
         (kept if stays else outside).append(inside.condition)
         inside = inside.then_case
     if not outside:
@@ -152,7 +156,9 @@ def _launched(node):
 
 def _flat_buffers(body) -> list:
     """Buffers that the program accesses and does not declare, in the order of their first use."""
-    declared = _nodes(body, lambda node: isinstance(node, classes["tir.DeclBuffer"] | classes["tir.AllocBuffer"]))
+    declared = _nodes(
+        body, lambda node: isinstance(node, classes["tir.DeclBuffer"] | classes["tir.AllocBuffer"])
+    )
     known = [node.buffer for node in declared]
     found: list = []
 
@@ -172,9 +178,7 @@ def _flat_buffers(body) -> list:
 
 
 def _accesses(stmt, buffer) -> bool:
-    return bool(
-        _nodes(stmt, lambda node: isinstance(node, _STORE | _LOAD) and node.buffer.same_as(buffer))
-    )
+    return bool(_nodes(stmt, lambda node: isinstance(node, _STORE | _LOAD) and node.buffer.same_as(buffer)))
 
 
 def _declared(stmt, buffer):

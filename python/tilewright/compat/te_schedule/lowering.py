@@ -22,9 +22,7 @@ def scheduled(schedule, args, name: str = "main", binds: dict | None = None):
         if tensor not in buffers and any(isinstance(extent, _VAR) for extent in tensor.shape):
             buffers[tensor] = _strided(tensor)
     given = [tensor for tensor in tensors if tensor in buffers]
-    _, func = schedule._core.replay(
-        list(args), name, given, [buffers[tensor] for tensor in given]
-    )
+    _, func = schedule._core.replay(list(args), name, given, [buffers[tensor] for tensor in given])
     return ir.IRModule({name: func})
 
 
