@@ -10,6 +10,7 @@ void bind_devices(nanobind::module_& m);
 void bind_runtime(nanobind::module_& m);
 void bind_script(nanobind::module_& m);
 void bind_schedule(nanobind::module_& m);
+void bind_stages(nanobind::module_& m);
 void bind_te(nanobind::module_& m);
 void bind_topi(nanobind::module_& m);
 void bind_relax(nanobind::module_& m);

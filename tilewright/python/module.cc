@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
   bind_runtime(m);
   bind_script(m);
   bind_schedule(m);
+  bind_stages(m);
   bind_te(m);
   bind_topi(m);
   bind_relax(m);

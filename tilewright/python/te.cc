@@ -1,4 +1,5 @@
 // Bindings for tensor expressions, whose bodies are Python callables.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -7,6 +8,7 @@
 #include "tilewright/support/error.h"
 #include "tilewright/te/create_prim_func.h"
 #include "tilewright/te/extern.h"
+#include "tilewright/te/operation.h"
 
 namespace tilewright::python {
 namespace {
@@ -132,6 +134,19 @@ void bind_te(nb::module_& m) {
         });
   m.def("te_reduce_axis",
         [](const tir::Range& dom, const std::string& name) { return te::reduce_axis(dom, name); });
+  m.def("te_inputs", [](const te::Operation& op) -> std::vector<ir::ObjectRef> {
+    const std::vector<Tensor> tensors = te::inputs_of(op);
+    return {tensors.begin(), tensors.end()};
+  });
+  m.def("te_outputs", [](const te::Operation& op) -> std::vector<ir::ObjectRef> {
+    const std::vector<Tensor> tensors = te::outputs_of(op);
+    return {tensors.begin(), tensors.end()};
+  });
+  // what identifies a tensor: the address of its operation, and which output it is
+  m.def("te_tensor_key", [](const ir::ObjectRef& tensor) {
+    const te::TensorKey key = te::key_of(tensor_of(tensor).get());
+    return std::pair(reinterpret_cast<uintptr_t>(key.first), key.second);
+  });
   m.def("te_load",
         [](const ir::ObjectRef& tensor, nb::handle indices) { return tensor_of(tensor).at(exprs(indices)); });
   m.def("te_reduce", &reduce, nb::arg("combine"), nb::arg("identity"), nb::arg("source"), nb::arg("axes"),

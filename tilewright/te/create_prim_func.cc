@@ -10,30 +10,11 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/te/extern.h"
+#include "tilewright/te/operation.h"
 #include "tilewright/tir/op.h"
 
 namespace tilewright::te {
 namespace {
-
-using TensorKey = std::pair<const Object*, int64_t>;  // operation, output number: identifies a tensor
-
-TensorKey key_of(const TeTensorNode* tensor) { return {tensor->op.get(), tensor->value_index}; }
-
-void for_each_read(const TeComputeNode* compute, const std::function<void(const TeTensorNode*)>& visit) {
-  for (const PrimExpr& value : compute->body)
-    walk(value, [&](const ProducerLoadNode* load) { visit(load->producer.as<TeTensorNode>()); });
-}
-
-// Appends the operations that `tensor` depends on, producers first, each once.
-void collect_operations(const TeTensorNode* tensor, std::unordered_set<const Object*>* seen,
-                        std::vector<Operation>* order) {
-  if (!seen->insert(tensor->op.get()).second) return;
-  if (const auto* compute = tensor->op.as<TeComputeNode>())
-    for_each_read(compute, [&](const TeTensorNode* read) { collect_operations(read, seen, order); });
-  if (const auto* external = tensor->op.as<TeExternNode>())
-    for (const auto& input : external->inputs) collect_operations(input.get(), seen, order);
-  order->push_back(tensor->op);
-}
 
 class Names {
  public:
@@ -60,9 +41,10 @@ class Lowering {
  public:
   explicit Lowering(const CreateOptions& options) : options_(options) {}
 
-  PrimFunc run(const std::vector<ObjectRef>& args);
+  CreatedFunc run(const std::vector<ObjectRef>& args);
 
  private:
+  Buffer given_buffer(const TeTensorNode* tensor);
   Buffer declare(const TeTensorNode* tensor, bool is_parameter);
   void add_parameters(const std::vector<ObjectRef>& args);
   void require_known_variables(const std::vector<Operation>& order) const;
@@ -86,7 +68,16 @@ class Lowering {
   std::map<TensorKey, Buffer> buffers_;  // never iterated: the order of pointers is not defined
   std::vector<Var> params_;
   std::vector<Buffer> param_buffers_, intermediate_;
+  std::unordered_map<const Object*, std::string> blocks_;
 };
+
+Buffer Lowering::given_buffer(const TeTensorNode* tensor) {
+  for (const auto& [given, buffer] : options_.buffers) {
+    if (key_of(given.get()) != key_of(tensor)) continue;
+    return with(buffer, [&](BufferNode& named) { named.name = names_.unique(buffer->name); });
+  }
+  return nullptr;
+}
 
 Buffer Lowering::declare(const TeTensorNode* tensor, bool is_parameter) {
   const auto* compute = tensor->op.as<TeComputeNode>();
@@ -96,7 +87,8 @@ Buffer Lowering::declare(const TeTensorNode* tensor, bool is_parameter) {
   if (num_outputs > 1) name += fmt::format("_v{}", tensor->value_index);
   std::vector<PrimExpr> shape;
   for (const PrimExpr& extent : tensor->shape) shape.push_back(as_index(extent));
-  Buffer buffer = make_buffer(names_.unique(name), std::move(shape), tensor->dtype);
+  Buffer buffer = given_buffer(tensor);
+  if (!buffer || !is_parameter) buffer = make_buffer(names_.unique(name), std::move(shape), tensor->dtype);
   if (!is_parameter) intermediate_.push_back(buffer);
   buffers_[key_of(tensor)] = buffer;
   return buffer;
@@ -127,6 +119,7 @@ void Lowering::require_known_variables(const std::vector<Operation>& order) cons
   for (const Buffer& buffer : param_buffers_) {
     if (!buffer) continue;
     for (const PrimExpr& extent : buffer->shape) known.insert(extent.get());
+    for (const PrimExpr& stride : buffer->strides) known.insert(stride.get());
   }
   for (const Operation& op : order) {
     auto check = [&](const VarNode* var) {
@@ -223,6 +216,7 @@ Stmt Lowering::nest(const TeComputeNode* compute, const Axes& axes, const std::v
     values.push_back(imm(0));
   }
   std::string name = outputs.size() == 1 ? outputs[0]->name : names_.unique(compute->name);
+  blocks_[compute] = name;
   Block block = BlockNode::make(std::move(name), block_axes, std::vector<Buffer>{},
                                 std::vector<BufferRegion>{}, std::vector<BufferRegion>{},
                                 std::vector<MatchBufferRegion>{}, compute->attrs, init, body);
@@ -341,16 +335,17 @@ Stmt Lowering::lower(const TeExternNode* external) {
   for (size_t n = 0; n < shapes.size(); ++n)
     outputs.push_back(output(Operation(external), n, shapes[n], external->output_buffers[n]->dtype));
   std::string name = outputs.size() == 1 ? outputs[0]->name : names_.unique(external->name);
+  blocks_[external] = name;
   return extern_block(external, std::move(name), inputs, outputs);
 }
 
-PrimFunc Lowering::run(const std::vector<ObjectRef>& args) {
+CreatedFunc Lowering::run(const std::vector<ObjectRef>& args) {
   add_parameters(args);
-  std::vector<Operation> order;
-  std::unordered_set<const Object*> seen;
+  std::vector<Operation> results;
   for (const ObjectRef& arg : args) {
-    if (const auto* tensor = arg.as<TeTensorNode>()) collect_operations(tensor, &seen, &order);
+    if (const auto* tensor = arg.as<TeTensorNode>()) results.push_back(tensor->op);
   }
+  const std::vector<Operation> order = operations_of(results);
   require_known_variables(order);
   std::vector<Stmt> stmts;
   for (const Operation& op : order) {
@@ -368,15 +363,19 @@ PrimFunc Lowering::run(const std::vector<ObjectRef>& args) {
   Stmt body = BlockRealizeNode::make(std::vector<PrimExpr>{}, PrimExpr(bool_imm(true)), root);
   AttrMap attrs{{"tir.noalias", bool_imm(true)}};
   if (!options_.global_symbol.empty()) attrs.set("global_symbol", string_imm(options_.global_symbol));
-  return PrimFuncNode::make(params_, param_buffers_, body, Type(), attrs);
+  return {PrimFuncNode::make(params_, param_buffers_, body, Type(), attrs), std::move(blocks_)};
 }
 
 }  // namespace
 
 PrimFunc create_prim_func(const std::vector<ObjectRef>& args, const CreateOptions& options) {
-  PrimFunc func = Lowering(options).run(args);
-  analysis::verify_bounds(func);
-  return func;
+  return create_named_blocks(args, options).func;
+}
+
+CreatedFunc create_named_blocks(const std::vector<ObjectRef>& args, const CreateOptions& options) {
+  CreatedFunc created = Lowering(options).run(args);
+  analysis::verify_bounds(created.func);
+  return created;
 }
 
 }  // namespace tilewright::te

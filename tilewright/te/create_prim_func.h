@@ -6,13 +6,19 @@
 //           with T.init(): C[v_i, v_j] = 0
 //           C[v_i, v_j] = C[v_i, v_j] + A[v_i, v_k] * B[v_k, v_j]
 #pragma once
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
 #include "tilewright/te/compute.h"
 
 namespace tilewright::te {
 
 struct CreateOptions {
   std::string global_symbol = "main";
-  DataType index_dtype = DataType::void_();  // of loops and axes; void: the dtype of the extents
+  DataType index_dtype = DataType::void_();             // of loops and axes; void: the dtype of the extents
+  std::vector<std::pair<Tensor, Buffer>> buffers = {};  // of arguments whose memory is not compact
 };
 
 /// The function that computes the tensors among `args` from the placeholders among them.
@@ -23,5 +29,12 @@ struct CreateOptions {
 /// missing among `args`, if a reduction is not the whole body of a computation, or if a tensor is read
 /// unconditionally outside of its shape.
 PrimFunc create_prim_func(const std::vector<ObjectRef>& args, const CreateOptions& options = {});
+
+/// The same function, and the name of the block that each operation became.
+struct CreatedFunc {
+  PrimFunc func;
+  std::unordered_map<const Object*, std::string> blocks;  // by operation
+};
+CreatedFunc create_named_blocks(const std::vector<ObjectRef>& args, const CreateOptions& options = {});
 
 }  // namespace tilewright::te

@@ -20,6 +20,7 @@ from . import (
     relax_build,
     schedules,
     scopes,
+    te_schedule,
     tir_functions,
     traces,
     training,
@@ -87,21 +88,34 @@ _IN_LOWER = {
 }
 
 
-def lower(inp, args=None, name: str = "main", simple_mode: bool = False):
-    """tvm.lower of loop programs: blocks become loops over flat buffers, step by step as before code is generated."""
+def lower(inp, args=None, name: str = "main", binds: dict | None = None, simple_mode: bool = False):
+    """tvm.lower of loop programs: blocks become loops over flat buffers, step by step as before code is generated; of a
+    schedule by stages in the form of its time."""
+    of_stages = isinstance(inp, te_schedule.Schedule)
+    if of_stages:
+        inp = te_schedule.scheduled(inp, args, name, binds)
     mod = inp if isinstance(inp, ir.IRModule) else ir.IRModule({name: inp})
-
-    def lowered(func):
-        for step, _ in _core.lowering_steps("llvm"):
-            if step in _IN_LOWER:
-                func = _core.lowering_step(step, func)
-        return arith.simplify_program(func)
-
+    lowered = _lowered_from_stages if of_stages else _lowered
     funcs = {
         var.name_hint: lowered(func) if isinstance(func, tir.PrimFunc) else func
         for var, func in mod.functions_items()
     }
     return ir.IRModule(funcs, mod.attrs, mod.global_infos)
+
+
+def _lowered(func):
+    return arith.simplify_program(_flattened(func))
+
+
+def _flattened(func):
+    for step, _ in _core.lowering_steps("llvm"):
+        if step in _IN_LOWER:
+            func = _core.lowering_step(step, func)
+    return func
+
+
+def _lowered_from_stages(func):
+    return te_schedule.flat(te_schedule.guarded(_flattened(func)))
 
 
 def nd_names() -> dict:
@@ -175,6 +189,7 @@ def te_names() -> dict:
         "PlaceholderOp": ir._nodes.classes["te.Placeholder"],
         "ComputeOp": ir._nodes.classes["te.Compute"],
         "ExternOp": ir._nodes.classes["te.Extern"],
+        **te_schedule.NAMES,
     }
 
 
@@ -273,9 +288,11 @@ def relax_vm_names() -> dict:
     }
 
 
-def build_as_written(mod, target=None, *, name: str | None = None, **options):
+def build_as_written(mod, target=None, *of_stages, name: str | None = None, **options):
     """tvm.build: loop programs run as they are written, so that a lesson sees what its own steps gain; `name` is that of a function
-    which is no part of a module, as until 2024."""
+    which is no part of a module, as until 2024.  Of a schedule by stages: tvm.build(s, args, target, name=)."""
+    if isinstance(mod, te_schedule.Schedule):
+        mod, target, options = te_schedule.module_to_build(mod, target, of_stages, name, options)
     if name and isinstance(mod, tw.tir.PrimFunc):
         mod = mod.with_attr("global_symbol", name)
     return tw.build(mod, target_or_current(target), schedule=False, **options)

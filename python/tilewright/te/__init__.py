@@ -258,6 +258,12 @@ class _Tensor:
     def __call__(self, *indices):
         return _core.te_load(self, [_index(i) for i in indices])
 
+    def __eq__(self, other):
+        return isinstance(other, Tensor) and _core.te_tensor_key(self) == _core.te_tensor_key(other)
+
+    def __hash__(self):
+        return hash(_core.te_tensor_key(self))
+
     __iter__ = None  # its elements have no end that Python could find
 
     def __add__(self, other):
@@ -296,6 +302,29 @@ class _Tensor:
     def name(self) -> str:
         """Name of the computation."""
         return self.op.name
+
+
+@methods_for("te.Compute")
+class _Compute:
+    @property
+    def reduce_axis(self) -> list:
+        """The axes that it reduces over; none if it is no reduction."""
+        value = self.body[0]
+        return list(value.axis) if isinstance(value, classes["tir.Reduce"]) else []
+
+    @property
+    def num_outputs(self) -> int:
+        """How many tensors it computes."""
+        return len(self.body)
+
+    def output(self, index: int):
+        """The tensor number `index` of those that it computes."""
+        return _core.te_outputs(self)[index]
+
+    @property
+    def input_tensors(self) -> list:
+        """The tensors that it reads, each once."""
+        return _core.te_inputs(self)
 
 
 def _index(index):

@@ -252,12 +252,15 @@ std::vector<NodeId> readers_of(const State& state, NodeId scope, const Buffer& b
   return found;
 }
 
-std::string where_from(const State& state, NodeId near, const Buffer& buffer) {
+bool is_parameter_of(const State& state, NodeId near, const Buffer& buffer) {
   const std::vector<Buffer>& parameters = state.func_of(near).func->buffers;
-  const bool is_parameter = std::any_of(parameters.begin(), parameters.end(), [&](const Buffer& parameter) {
-    return parameter && may_alias(parameter, buffer);
-  });
-  return is_parameter ? "a parameter of the function" : "allocated by a statement, not by a block";
+  return std::any_of(parameters.begin(), parameters.end(),
+                     [&](const Buffer& parameter) { return parameter && may_alias(parameter, buffer); });
+}
+
+std::string where_from(const State& state, NodeId near, const Buffer& buffer) {
+  return is_parameter_of(state, near, buffer) ? "a parameter of the function"
+                                              : "allocated by a statement, not by a block";
 }
 
 NodeId allocation_of(const State& state, const Buffer& buffer, NodeId from) {

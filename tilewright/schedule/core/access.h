@@ -60,6 +60,8 @@ std::vector<NodeId> readers_of(const State& state, NodeId scope, const Buffer& b
 /// The block in whose alloc_buffers `buffer` is, looking from `from` outwards; kNoNode for parameters.
 NodeId allocation_of(const State& state, const Buffer& buffer, NodeId from);
 
+/// True if `buffer` may share memory with a parameter of the function that `near` is in.
+bool is_parameter_of(const State& state, NodeId near, const Buffer& buffer);
 /// For a buffer that no block allocates: "a parameter of the function", or "allocated by a statement, not by
 /// a block".
 std::string where_from(const State& state, NodeId near, const Buffer& buffer);

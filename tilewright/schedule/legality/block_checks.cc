@@ -182,15 +182,16 @@ Objection why_not_whole_sum(const State& state, NodeId id) {
   return {};
 }
 
-Objection why_not_only_writer(const State& state, NodeId id) {
+Objection why_not_only_writer(const State& state, NodeId id, bool may_be_parameters) {
   if (!state.proves_steps) return {};
   for (const BufferRegion& write : state.node(id).block()->writes) {
     const Buffer& buffer = write->buffer;
     const NodeId owner = allocation_of(state, buffer, state.node(id).parent);
-    if (owner == kNoNode)
+    const bool is_parameter = owner == kNoNode && is_parameter_of(state, id, buffer);
+    if (owner == kNoNode && !(is_parameter && may_be_parameters))
       return fmt::format("block {} writes {}, {}", state.node(id).name, buffer->name,
                          where_from(state, id, buffer));
-    for (NodeId writer : writers_of(state, owner, buffer, id)) {
+    for (NodeId writer : writers_of(state, is_parameter ? state.func_of(id).root : owner, buffer, id)) {
       if (writer != id)
         return fmt::format("block {} writes {} as well", state.node(writer).name, buffer->name);
     }

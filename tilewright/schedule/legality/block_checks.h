@@ -28,7 +28,8 @@ Objection why_not_bijective(const State& state, NodeId block, NodeId outer, std:
 /// Empty if a reduction starts and ends while its scope runs once: its result may then be kept in a buffer
 /// that lives in the scope.
 Objection why_not_whole_sum(const State& state, NodeId block);
-/// Empty if the buffers that `block` writes are allocated in the function and written by nothing else.
-Objection why_not_only_writer(const State& state, NodeId block);
+/// Empty if the buffers that `block` writes are written by nothing else and allocated in the function, or
+/// `may_be_parameters` of it.
+Objection why_not_only_writer(const State& state, NodeId block, bool may_be_parameters = false);
 
 }  // namespace tilewright::schedule

@@ -21,7 +21,8 @@ std::vector<NodeId> require_consumers_inside(const State& state, NodeId block, N
   std::vector<NodeId> consumers;
   for (const BufferRegion& write : state.node(block).block()->writes) {
     const NodeId owner = allocation_of(state, write->buffer, state.node(block).parent);
-    for (NodeId reader : readers_of(state, owner, write->buffer, block)) {
+    const NodeId scope = owner == kNoNode ? state.func_of(block).root : owner;
+    for (NodeId reader : readers_of(state, scope, write->buffer, block)) {
       if (reader == block) continue;
       if (!state.is_inside(reader, loop))
         throw refuse(state, reader, "block {} reads {}, but is not inside loop {}", state.node(reader).name,
@@ -120,6 +121,22 @@ void require_needs_computed(const State& after, NodeId block, NodeId loop,
   }
 }
 
+// Who calls the function gets every element of a parameter that the block wrote before.
+void require_parameters_whole(const State& before, const State& after, NodeId block, NodeId around) {
+  for (const Access& write : accesses_of(before, block)) {
+    if (!write.is_write || !is_parameter_of(before, block, write.buffer)) continue;
+    arith::Analyzer analyzer;
+    bind_loops_above(before, around, analyzer);
+    const arith::IntervalRegion written =
+        arith::intersect(relaxed(before, write, around, analyzer),
+                         arith::to_intervals(full_region(write.buffer)->region), analyzer);
+    if (!surely_writes(after, block, write.buffer, written, around))
+      throw refuse(before, block,
+                   "block {} writes {}, {}, and its consumers do not need every element that it writes",
+                   before.node(block).name, write.buffer->name, where_from(before, block, write.buffer));
+  }
+}
+
 void apply(State& state, const MoveArgs& args) {
   if (moved_to_special_place(state, args, "compute_inline")) return;
   const NodeId block = state[args.block], loop = state[args.loop];
@@ -128,7 +145,7 @@ void apply(State& state, const MoveArgs& args) {
     if (!reason.empty())
       throw refuse(state, block, "block {} cannot be moved: {}", state.node(block).name, reason);
   };
-  require(why_not_only_writer(state, block));
+  require(why_not_only_writer(state, block, true));
   require(why_not_reorderable(state, block));
   const std::vector<NodeId> consumers = require_consumers_inside(state, block, loop);
   if (!is_before(state, block, loop))
@@ -163,6 +180,7 @@ void apply(State& state, const MoveArgs& args) {
   State after = state;
   edit.commit(after, around);
   if (state.node(around).is_loop()) require_needs_computed(after, block, loop, consumers);
+  require_parameters_whole(state, after, block, around);
   require_still_independent(after, block);
   state = std::move(after);
 }
@@ -177,11 +195,12 @@ Moves a producer into a loop of its consumer, so that each iteration computes wh
     for i in range(n):              ->          C[i] = B[i] + 1
         C[i] = B[i] + 1                                                   compute_at(B, i)
 
-block                a block whose result is an intermediate buffer that nothing else writes; its handle stays
+block                a block whose results nothing else writes; its handle stays.  If a result is a parameter of the
+                     function, all of it must still be computed
 loop                 a loop of the same scope with all consumers inside, after the block
 preserve_unit_loops  make loops of extent 1 for axes that take one value
 index                place in the body of `loop`: -1 the last possible, -2 the first possible, else the position
-Raises               UserError if a consumer is outside of `loop`, if the block's instances are not independent, or if what
-                     the block reads changes in between.
+Raises               UserError if a consumer is outside of `loop`, if the block's instances are not independent, if what
+                     the block reads changes in between, or if elements of a parameter would not be written any more.
 )");
 }  // namespace tilewright::schedule

@@ -1,0 +1,44 @@
+"""tvm.lower and tvm.build of a schedule by stages."""
+
+from tilewright import ir, te, tir
+from tilewright.ir._nodes import classes
+from tilewright.target import Target
+
+_VAR = classes["tir.Var"]
+
+
+def scheduled(schedule, args, name: str = "main", binds: dict | None = None):
+    """The module of loop programs that a schedule by stages describes.
+
+    args   tensors and scalar variables in the order of the function's parameters
+    name   of the function; default "main"
+    binds  {tensor: the buffer that holds it}; default compact memory, and for a tensor with a variable among its extents one
+           whose strides are variables, too
+    Raises UserError for a decision that is not legal: the text names the stage
+    """
+    buffers = dict(binds or {})
+    tensors = [arg for arg in args if isinstance(arg, te.Tensor)]
+    for tensor in tensors:
+        if tensor not in buffers and any(isinstance(extent, _VAR) for extent in tensor.shape):
+            buffers[tensor] = _strided(tensor)
+    given = [tensor for tensor in tensors if tensor in buffers]
+    _, func = schedule._core.replay(list(args), name, given, [buffers[tensor] for tensor in given])
+    return ir.IRModule({name: func})
+
+
+def _strided(tensor):
+    """A buffer whose strides are variables."""
+    strides = [tir.Var("stride", extent.dtype) for extent in tensor.shape]
+    return tir.decl_buffer(tensor.shape, tensor.dtype, tensor.name).replace(strides=strides)
+
+
+def module_to_build(schedule, args, given: tuple, name: str | None, options: dict) -> tuple:
+    """(module, target, other options) of tvm.build(schedule, args, target, target_host, name=, binds=)."""
+    options = dict(options)
+    args = options.pop("args", args)
+    target = options.pop("target", given[0] if given else None)
+    host = options.pop("target_host", given[1] if len(given) > 1 else None)
+    if host is not None:
+        target = Target(target, host)
+    module = scheduled(schedule, args, name or "default_function", options.pop("binds", None))
+    return module, target, options

@@ -1,0 +1,235 @@
+"""te.create_schedule: lessons of 2018-2023 give the right numbers on the CPU, as C, and on devices."""
+
+import numpy as np
+import pytest
+import stage_programs
+import tvm
+from tvm import te
+
+from tilewright.compat import te_schedule
+
+
+def check(program, target: str, device) -> None:
+    s, args, arrays, expected = program()
+    func = tvm.build(s, args, target, name=program.__name__)
+    tensors = [tvm.nd.array(array, device) for array in arrays]
+    func(*tensors)
+    for tensor, values in zip(tensors[-len(expected) :], expected, strict=True):
+        np.testing.assert_allclose(tensor.numpy(), values, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("program", stage_programs.ON_CPU, ids=lambda program: program.__name__)
+@pytest.mark.parametrize("target", ["llvm", "c"])
+def test_numbers(program, target):
+    check(program, target, tvm.cpu(0))
+
+
+@pytest.mark.parametrize("program", stage_programs.ON_DEVICES, ids=lambda program: program.__name__)
+@pytest.mark.skipif(not tvm.opencl(0).exist, reason="there is no device of OpenCL here")
+def test_numbers_on_opencl(program):
+    check(program, "opencl", tvm.opencl(0))
+
+
+@pytest.mark.parametrize("program", stage_programs.ON_CPU, ids=lambda program: program.__name__)
+def test_lowered_program_builds(program):
+    s, args, arrays, expected = program()
+    func = tvm.build(tvm.lower(s, args, name="lowered"), target="llvm")
+    tensors = [tvm.nd.array(array) for array in arrays]
+    func["lowered"](*tensors)
+    for tensor, values in zip(tensors[-len(expected) :], expected, strict=True):
+        np.testing.assert_allclose(tensor.numpy(), values, rtol=1e-4, atol=1e-4)
+
+
+def test_stage_says_what_it_is():
+    a, b, c = stage_programs.chain()
+    s = te.create_schedule([c.op])
+    x = c.op.axis[0]
+    outer, inner = s[c].split(x, nparts=4)
+    s[b].compute_at(s[c], outer)
+    assert [stage.op.name for stage in s.stages] == ["A", "B", "C"]
+    assert [axis.var.name for axis in s[c].leaf_iter_vars] == ["i.outer", "i.inner"]
+    assert [axis.var.name for axis in s[c].all_iter_vars] == ["i", "i.outer", "i.inner"]
+    assert (s[a].attach_type, s[b].attach_type, s[c].is_output) == (1, 4, True)
+    assert s.outputs == [c.op] and s.stage_map[b.op] == s[b] and s.normalize() is s
+    assert s[c] == s[c.op] and hash(s[c]) == hash(s[c.op])
+    cache = s.cache_read(b, "shared", [c])
+    assert s[cache].scope == "shared" and cache.op.name == "B.shared"
+    assert s[c].op.input_tensors == [cache] and s[c].origin_op == c.op
+    assert c.op.num_outputs == 1 and c.op.output(0) == c and c.op.reduce_axis == []
+
+
+def test_scope_without_words():
+    """What a thread computes for itself lies in registers, what a block computes is shared."""
+    a, b, c = stage_programs.chain()
+    for place, scope in ((0, '"shared"'), (1, '"local"')):
+        s = te.create_schedule(c.op)
+        loops = s[c].split(c.op.axis[0], factor=8)
+        s[c].bind(loops[0], te.thread_axis("blockIdx.x"))
+        s[c].bind(loops[1], te.thread_axis("threadIdx.x"))
+        s[b].compute_at(s[c], loops[place])
+        assert f"scope={scope}" in str(te_schedule.scheduled(s, [a, c]))
+
+
+def test_pragma_and_alignment():
+    a, b, c = stage_programs.chain()
+    s = te.create_schedule(c.op)
+    s[c].pragma(c.op.axis[0], "auto_unroll_max_step", 16)
+    s[b].storage_align(0, 16, 8)
+    s[b].set_scope("global")
+    text = str(te_schedule.scheduled(s, [a, c]))
+    assert '"pragma_auto_unroll_max_step": T.int32(16)' in text and "buffer_dim_align" in text, text
+
+
+def test_buffers_by_binds():
+    n = te.var("n")
+    a = te.placeholder((n,), name="A")
+    b = te.compute((n,), lambda i: a[i] + 1, name="B")
+    s = te.create_schedule(b.op)
+    compact = {each: tvm.tir.decl_buffer((n,), "float32", each.name) for each in (a, b)}
+    assert "strides" in str(tvm.lower(s, [a, b]))
+    assert "strides" not in str(tvm.lower(s, [a, b], binds=compact))
+
+
+def refusal(action) -> str:
+    with pytest.raises(tvm.TVMError) as error:
+        action()
+    return str(error.value)
+
+
+def chain_schedule():
+    a, b, c = stage_programs.chain()
+    s = te.create_schedule(c.op)
+    return s, a, b, c, c.op.axis[0]
+
+
+def test_refused_axes():
+    s, a, b, c, i = chain_schedule()
+    outer, inner = s[c].split(i, factor=4)
+    assert refusal(lambda: s[c].split(i, factor=2)) == (
+        "error: split: axis i was split or fused already in stage C\nhelp: the loops of C are i.outer, i.inner"
+    )
+    assert refusal(lambda: s[c].parallel(b.op.axis[0])) == (
+        "error: parallel: axis i is none of stage C\nhelp: the loops of C are i.outer, i.inner"
+    )
+    assert refusal(lambda: s[c].split(outer)) == "error: split: axis i.outer needs either factor or nparts"
+    assert refusal(lambda: s[c].split(outer, factor=0)) == (
+        "error: split: factor of axis i.outer is 0, expected 1 or more"
+    )
+    assert refusal(lambda: s[c].split(outer, nparts=te.const(1.5, "float32"))) == (
+        "error: split: nparts of axis i.outer is T.float32(1.5), expected an integer"
+    )
+    assert refusal(lambda: s[c].fuse(inner, outer)) == (
+        "error: fuse: axis i.outer does not follow axis i.inner among the loops of C\n"
+        "help: the loops are i.outer, i.inner; reorder them first"
+    )
+    assert refusal(lambda: s[c].fuse()) == (
+        "unsupported: fuse: no axis of stage C is given\n"
+        "help: give two or more; a stage of no dimension has no loop to work on"
+    )
+    assert refusal(lambda: s[c].reorder(inner, inner)) == "error: reorder: axis i.inner of C is given twice"
+    assert refusal(lambda: s[c].bind(outer, inner)) == (
+        'error: bind: axis i.outer of C needs a thread axis, as te.thread_axis("threadIdx.x")'
+    )
+    s[c].bind(outer, te.thread_axis("blockIdx.x"))
+    assert refusal(lambda: s[c].parallel(outer)) == (
+        "error: parallel: axis i.outer of C is bound to blockIdx.x already"
+    )
+    assert refusal(lambda: s[c].bind(outer, te.thread_axis("threadIdx.x"))) == (
+        "error: bind: axis i.outer of C is bound to blockIdx.x already"
+    )
+    assert refusal(te.thread_axis) == (
+        'te.thread_axis: the tag is missing\nhelp: as te.thread_axis((0, 64), "threadIdx.x")'
+    )
+
+
+def test_refused_places():
+    s, a, b, c, i = chain_schedule()
+    other = te.compute((5,), lambda i: a[i], name="other")
+    assert refusal(lambda: s[other]) == (
+        "error: other is no stage of this schedule\nhelp: its stages are A, B, C"
+    )
+    assert refusal(lambda: s[c].compute_at(s[c], i)) == (
+        "error: compute_at: stage C cannot be computed inside of itself"
+    )
+    assert refusal(lambda: s[a].compute_at(s[c], i)) == (
+        "error: compute_at: A is an input, which nothing computes"
+    )
+    assert (
+        refusal(lambda: s[a].compute_inline())
+        == "error: compute_inline: A is an input, expected a te.compute"
+    )
+    s[b].compute_at(s[c], i)
+    s[c].split(i, factor=4)
+    assert refusal(lambda: tvm.lower(s, [a, c])) == (
+        "error: compute_at: stage B goes inside of C, whose axis i is no loop any more\n"
+        "help: call compute_at after the axes of the stage around are split and fused"
+    )
+    assert refusal(lambda: te.create_schedule("C")) == (
+        "te.create_schedule: a Python str is neither an operation nor a tensor"
+    )
+
+
+def test_refused_caches():
+    s, a, b, c, i = chain_schedule()
+    assert refusal(lambda: s.cache_read(a, "shared", [c])) == "error: cache_read: C does not read A"
+    assert refusal(lambda: s.cache_read(a, "shared", [])) == "error: cache_read: no reader of A is given"
+    assert refusal(lambda: s.cache_write([], "local")) == "error: cache_write: no tensor is given"
+    assert refusal(lambda: s.cache_write([b, c], "local")) == (
+        "error: cache_write: B and C are results of different operations"
+    )
+    assert (
+        refusal(lambda: s.cache_write(a, "local"))
+        == "error: cache_write: A is an input, expected a te.compute"
+    )
+    s[c].split(i, factor=4)
+    assert refusal(lambda: s.cache_write(c, "local")) == (
+        "unsupported: cache_write: the loops of C were split, fused or reordered before\n"
+        "help: call cache_write first, then split the axes of both stages"
+    )
+    more, less = te.compute((5,), lambda i: (a[i] + 1, a[i] - 1), name="both")
+    s = te.create_schedule(more.op)
+    assert refusal(lambda: s.cache_write(more, "local")) == (
+        "error: cache_write: both has 2 results, but 1 are given\n"
+        "help: give all results of the operation in a list"
+    )
+
+
+def test_refused_reductions():
+    a, b = stage_programs.sum_of_rows(7, 65)
+    s = te.create_schedule(b.op)
+    (i,), (k,) = b.op.axis, b.op.reduce_axis
+    assert refusal(lambda: s[b].fuse(i, k)) == (
+        "error: fuse: axis k of B is one of a reduction, and axis i is not"
+    )
+    assert refusal(lambda: s.rfactor(b, i)) == "error: rfactor: axis i of B is not one of its reduction"
+    assert refusal(lambda: s.rfactor(a, k)) == "error: rfactor: A is no reduction"
+    assert refusal(lambda: s.rfactor(b, k, 2)) == "error: rfactor: factor_axis is 2, expected -2 to 1"
+    assert refusal(lambda: s[b].compute_inline()) == (
+        "error: compute_inline: B is a reduction\n"
+        "help: only what is computed element by element can be computed where it is read; try compute_at"
+    )
+    s[b].vectorize(k)
+    text = refusal(lambda: tvm.lower(s, [a, b]))
+    assert text.startswith(
+        "error: vectorize: loop k cannot be vectorized: block B_update writes B[v_i], which block"
+    ), text
+    assert "\nnote: this is vectorize(k) of stage B\n" in text, text
+
+
+def test_what_stages_lack():
+    s, a, b, c, i = chain_schedule()
+    assert refusal(lambda: s.create_group([c], [a])) == (
+        "create_group: stages have no groups\nhelp: call compute_at for each stage"
+    )
+    assert refusal(lambda: s[c].env_threads([te.thread_axis("threadIdx.x")])) == (
+        "env_threads: a stage has the threads that its loops are bound to\nhelp: split an axis and bind its parts"
+    )
+    assert refusal(lambda: s[c].prefetch(a, i, 1)) == (
+        "prefetch: loops that were written by hand do not fetch ahead\n"
+        "help: processors do so for rows; default schedules (tilewright.compile) decide it for panels"
+    )
+    assert refusal(lambda: s[c].rolling_buffer()) == (
+        "rolling_buffer: stages have none\nhelp: sch.rolling_buffer(block, 0) of a tir.Schedule does it"
+    )
+    s[c].split(i, factor=te.var("f"))
+    assert refusal(lambda: tvm.lower(s, [a, c])) == "unsupported: split: the factor f is not a constant"
