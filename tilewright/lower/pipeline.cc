@@ -40,6 +40,7 @@ Group flat_loops() {
               "partition_loops",
               "flatten_buffers",
               "pack_elements",
+              "software_pipeline",
               "share_storage",
               "unswitch_loops",
           })};
@@ -106,25 +107,26 @@ Group names() {
 struct GpuLanguage {
   std::string_view kind;     // of target
   int64_t warp_size;         // threads that exchange registers; 0: none can
+  bool has_async_copies;     // to shared memory
   bool has_half_arithmetic;  // of float16
   int64_t vector_bytes;      // the longest vectors in memory
 };
 // OpenCL: subgroups and halves are extensions, which PoCL and others lack.
 constexpr GpuLanguage kGpuLanguages[] = {
-    {"cuda", 32, true, 16}, {"metal", 32, true, 16}, {"opencl", 0, false, 16}};
+    {"cuda", 32, true, true, 16}, {"metal", 32, false, true, 16}, {"opencl", 0, false, false, 16}};
 
 Step with_options(std::string_view name, ir::AttrMap options, Constructs keeps = kNothing) {
   return {&find_step(name), std::move(options), keeps};
 }
 
-Group kernels(int64_t warp_size) {
+Group kernels(const GpuLanguage& language) {
   return {"kernels",
           "blocks become kernels over flat memory, whose threads wait for each other",
           {
               step("check_sizes"),
               step("lower_returns"),
               step("lower_match_buffer"),
-              with_options("lower_thread_reductions", {{"warp_size", ir::attr(warp_size)}}),
+              with_options("lower_thread_reductions", {{"warp_size", ir::attr(language.warp_size)}}),
               step("init_empty_reductions"),
               step("lower_init"),
               step("place_allocations"),
@@ -135,8 +137,10 @@ Group kernels(int64_t warp_size) {
               with_options("lower_warp_memory", {{"warp_size", ir::attr(warp_size)}}),
               step("compact_buffers"),
               step("interleave_virtual_threads"),
+              step("double_buffer"),
               step("flatten_buffers"),
               step("pack_elements"),
+              with_options("software_pipeline", {{"async_copies", ir::attr(language.has_async_copies)}}),
               step("lift_shared_memory"),
               step("share_storage"),
               step("insert_barriers"),
@@ -157,7 +161,7 @@ Group lanes(const GpuLanguage& language) {
 
 Pipeline pipeline_of(const GpuLanguage& language) {
   return {language.kind,
-          {kernels(language.warp_size), calls(), lanes(language), less_work()},
+          {kernels(language), calls(), lanes(language), less_work()},
           kUnrolledLoops | kVectors | kHalfFloats};
 }
 

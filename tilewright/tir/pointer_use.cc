@@ -18,7 +18,8 @@ constexpr PointerUse kRead = {true, false}, kWritten = {false, true}, kBoth = {t
 constexpr KnownUse kUses[] = {
     {"tir.ptx_ldmatrix", 3, kWritten}, {"tir.ptx_ldmatrix", 5, {true, false, true}},
     {"tir.ptx_mma", 6, kRead},         {"tir.ptx_mma", 8, kRead},
-    {"tir.ptx_mma", 10, kBoth},
+    {"tir.ptx_mma", 10, kBoth},        {"tir.ptx_cp_async", 0, kWritten},
+    {"tir.ptx_cp_async", 2, kRead},
 };
 
 }  // namespace

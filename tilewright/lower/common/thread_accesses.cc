@@ -83,11 +83,19 @@ class Collector {
       }
       for (const PrimExpr& index : load->indices) visit(index.get());
       const PointerUse use = pointer_use(call, n);
-      const bool is_known = !use.of_warp && !load->dtype.is_scalar();
+      const bool is_known = !load->dtype.is_scalar() || copies_one_element(call, load);
       const std::vector<PrimExpr> indices = is_known ? load->indices : std::vector<PrimExpr>();
+      const size_t known = found.size();
       if (use.reads) add(load->buffer, indices, false);
       if (use.writes) add(load->buffer, indices, true);
+      for (size_t last = known; last < found.size(); ++last) {
+        found[last].is_async = found[last].is_write && is_call_of(call, "tir.ptx_cp_async");
+        found[last].is_of_warp = use.of_warp;
+      }
     }
+  }
+  static bool copies_one_element(const CallNode* call, const BufferLoadNode* load) {
+    return is_call_of(call, "tir.ptx_cp_async") && is_const_int(call->args.at(4), load->dtype.num_bytes());
   }
 
   void under(const PrimExpr& condition, const Object* node) {
@@ -285,6 +293,70 @@ bool are_apart(const ThreadAccess& a, const ThreadAccess& b, const Threads& thre
   return first.end <= second.begin || second.end <= first.begin;
 }
 
+// ---- versions of memory: iteration % count * size + rest, with 0 <= rest < size
+
+struct Version {
+  PrimExpr iteration;
+  int64_t count = 0, size = 0;
+};
+
+void add_terms(const PrimExpr& sum, std::vector<PrimExpr>& terms) {
+  const auto* add = sum.as<AddNode>();
+  if (!add) return terms.push_back(sum);
+  add_terms(add->a, terms);
+  add_terms(add->b, terms);
+}
+
+// The version that an access touches; nothing if it is not of that form.
+std::optional<Version> version_of(const ThreadAccess& access, const Threads& threads) {
+  const int64_t lanes = lanes_of(access.index);
+  if (lanes == 0) return std::nullopt;
+  arith::Analyzer analyzer;
+  for (const auto& [var, range] : threads.axes) analyzer.bind(var, range);
+  for (const auto& [var, range] : threads.blocks) analyzer.bind(var, range);
+  for (const auto& [var, range] : access.loops) analyzer.bind(var, range);
+  if (access.condition) learn_condition(access.condition, analyzer);
+  const PrimExpr index = analyzer.simplify(first_of(access.index));
+  std::vector<PrimExpr> terms;
+  add_terms(index, terms);
+  for (const PrimExpr& term : terms) {
+    const auto* product = term.as<MulNode>();
+    const auto* remainder = (product ? product->a : term).as<FloorModNode>();
+    Version version{remainder ? remainder->a : PrimExpr(), 0, 1};
+    if (!remainder || !as_const_int(remainder->b, &version.count)) continue;
+    if (product && !as_const_int(product->b, &version.size)) continue;
+    const auto is_of_loop = [&](const VarNode* var) {
+      return std::ranges::any_of(access.loops, [&](const auto& loop) { return loop.first.get() == var; });
+    };
+    const auto is_other = [&](const VarNode* var) { return !is_of_loop(var); };
+    if (!uses_any(version.iteration, is_of_loop) || uses_any(version.iteration, is_other)) continue;
+    const arith::ConstBounds rest = analyzer.const_bounds(analyzer.simplify(index - term));
+    if (rest.min >= 0 && rest.max <= version.size - lanes) return version;
+  }
+  return std::nullopt;
+}
+
+// True if both touch different versions.
+bool are_of_other_versions(const ThreadAccess& a, const ThreadAccess& b, const Threads& threads,
+                           const Distance& distance) {
+  const std::optional<Version> first = version_of(a, threads), second = version_of(b, threads);
+  if (!first || !second || first->count != second->count || first->size != second->size) return false;
+  const size_t known = distance.num_equal + (distance.iterations >= 0 ? 1 : 0);
+  for (const auto& [access, version] : {std::pair(&a, &*first), {&b, &*second}}) {
+    for (size_t n = known; n < access->loops.size(); ++n) {
+      if (uses(version->iteration, access->loops[n].first.get())) return false;
+    }
+  }
+  Substitution before;
+  if (distance.iterations >= 0) {
+    const Var& var = b.loops[distance.num_equal].first;
+    before[var.get()] = var - distance.iterations;
+  }
+  int64_t apart;
+  const PrimExpr difference = arith::simplify(second->iteration - substitute(first->iteration, before));
+  return as_const_int(difference, &apart) && apart % first->count != 0;
+}
+
 }  // namespace
 
 std::vector<ThreadAccess> thread_accesses(const Stmt& stmt, const arith::IterRanges& loops,
@@ -301,11 +373,13 @@ std::vector<ThreadAccess> thread_accesses(const PrimExpr& expr, const arith::Ite
   return std::move(collector.found);
 }
 
-bool may_meet(const ThreadAccess& a, const ThreadAccess& b, const Threads& threads) {
+bool may_meet(const ThreadAccess& a, const ThreadAccess& b, const Threads& threads, const Distance& distance) {
   if (a.buffer->data != b.buffer->data || !(a.is_write || b.is_write)) return false;
-  if (is_of_one_thread(a, b, threads)) return false;
+  const bool is_of_threads = !a.is_of_warp && !b.is_of_warp;
+  if (is_of_threads && is_of_one_thread(a, b, threads)) return false;
   if (!a.index || !b.index || a.buffer->dtype != b.buffer->dtype) return true;
-  return !is_private(a, b, threads) && !are_apart(a, b, threads);
+  return !(is_of_threads && is_private(a, b, threads)) && !are_apart(a, b, threads) &&
+         !are_of_other_versions(a, b, threads, distance);
 }
 
 }  // namespace tilewright::lower

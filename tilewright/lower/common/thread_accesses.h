@@ -17,6 +17,14 @@ struct ThreadAccess {
   bool is_write = false;
   arith::IterRanges loops;  // inside of the kernel, around it
   PrimExpr condition;       // holds when it happens; null: always
+  bool is_async = false;    // a copy that ptx_cp_async begins here: it writes until it is waited for
+  bool is_of_warp = false;  // by other threads of the warp too
+};
+
+/// How far an access lies behind another in the loops around both, outermost first.
+struct Distance {
+  size_t num_equal = 0;     // loops that are in the same iteration
+  int64_t iterations = -1;  // of the loop inside of them; -1: unknown, as that of the loops inside
 };
 
 /// The threads of a block.
@@ -34,7 +42,8 @@ std::vector<ThreadAccess> thread_accesses(const Stmt& stmt, const arith::IterRan
 std::vector<ThreadAccess> thread_accesses(const PrimExpr& expr, const arith::IterRanges& loops,
                                           const PrimExpr& condition, const Substitution& lets = {});
 
-/// True unless it is proved that no element is touched by both in different threads, or that none is written.
-bool may_meet(const ThreadAccess& a, const ThreadAccess& b, const Threads& threads);
+/// True unless it is proved that no element is touched by both in different threads, or that none is written.  `a` lies
+/// `distance` behind `b`.
+bool may_meet(const ThreadAccess& a, const ThreadAccess& b, const Threads& threads, const Distance& distance = {});
 
 }  // namespace tilewright::lower

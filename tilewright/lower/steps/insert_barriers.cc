@@ -3,10 +3,13 @@
 //   B[tx] = S[31 - tx]             ->    T.tvm_storage_sync("shared")
 //                                        B[tx] = S[31 - tx]
 // Statements are followed in order, with the accesses since the last barrier; a loop's body is followed again with what
-// its iterations leave to the next one.  Where a loop as such needs none, but what came before it does, the barrier
-// stands before the loop.  A statement that not all threads execute cannot have one inside.
+// its iterations leave to the next one, and to the one after that.  Where a loop as such needs none, but what came before it
+// does, the barrier stands before the loop.  A statement that not all threads execute cannot have one inside.
+// An asynchronous copy (ptx_cp_async) writes where it begins, and again where it is waited for (ptx_wait_group): other
+// threads see its numbers only after a barrier from there on.
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -26,11 +29,24 @@ namespace tilewright::lower {
 namespace {
 
 using Accesses = std::vector<ThreadAccess>;
-using Pending = std::vector<const ThreadAccess*>;  // since the last barrier
+
+constexpr uint8_t kMany = 2;
+
+/// An access since the last barrier.
+struct PendingAccess {
+  const ThreadAccess* access;
+  std::vector<uint8_t> ago;  // iterations since, of each loop around it that is followed; kMany: an unknown number
+  friend bool operator==(const PendingAccess&, const PendingAccess&) = default;
+};
+using Pending = std::vector<PendingAccess>;
+
+const CallNode* evaluated(const Stmt& stmt) {
+  const auto* evaluate = stmt.as<EvaluateNode>();
+  return evaluate ? evaluate->value.as<CallNode>() : nullptr;
+}
 
 bool is_barrier(const Stmt& stmt) {
-  const auto* evaluate = stmt.as<EvaluateNode>();
-  const auto* call = evaluate ? evaluate->value.as<CallNode>() : nullptr;
+  const CallNode* call = evaluated(stmt);
   if (!call || !is_call_of(call, "tir.tvm_storage_sync")) return false;
   const auto* scope = call->args[0].as<StringImmNode>();
   return scope && (scope->value == "shared" || scope->value == "global");
@@ -56,6 +72,7 @@ class Finder {
   void follow(const Stmt& stmt) {
     if (before_.count(stmt.get())) pending_.clear();
     if (is_barrier(stmt)) return pending_.clear();
+    if (is_call_of(evaluated(stmt), "tir.ptx_wait_group")) return end_copies();
     if (const auto* list = stmt.as<SeqStmtNode>()) {
       for (const Stmt& each : list->seq) follow(each);
     } else if (const auto* alloc = stmt.as<AllocBufferNode>()) {
@@ -89,7 +106,10 @@ class Finder {
       known = before_.size();
       pending_.clear();
       follow(loop->body);
-      follow(loop->body);
+      for (int again = 0; again < kMany; ++again) {
+        begin_iteration();
+        follow(loop->body);
+      }
     }
     const Pending left = std::move(pending_);
     // an iteration after what came before the loop
@@ -103,6 +123,25 @@ class Finder {
     pending_ = left;
     if (!needs_one)
       pending_.insert(pending_.end(), outside.begin(), outside.end());  // it may have no iteration
+  }
+
+  // What is pending lies an iteration of the innermost loop further back.
+  void begin_iteration() {
+    const size_t depth = loops_.size() - 1;
+    Pending older;
+    for (PendingAccess& each : pending_) {
+      if (each.ago.size() > depth) {
+        each.ago[depth] = std::min<uint8_t>(each.ago[depth] + 1, kMany);
+        std::fill(each.ago.begin() + static_cast<long>(depth) + 1, each.ago.end(), kMany);
+      }
+      if (std::ranges::find(older, each) == older.end()) older.push_back(std::move(each));
+    }
+    pending_ = std::move(older);
+  }
+
+  // The copies so far write, some of them now; where they began, what they overwrite was looked at.
+  void end_copies() {
+    for (const ThreadAccess* copy : copies_) add({copy, std::vector<uint8_t>(1, kMany)});
   }
 
   void follow_branch(const IfThenElseNode* branch) {
@@ -129,15 +168,19 @@ class Finder {
     const Accesses& accesses = accesses_of(part);
     for (const ThreadAccess& now : accesses) {
       const bool meets = std::any_of(pending_.begin(), pending_.end(),
-                                     [&](const ThreadAccess* earlier) { return meet(earlier, &now); });
+                                     [&](const PendingAccess& earlier) { return meet(earlier, &now); });
       if (!meets) continue;
       before_.insert(stmt.get());
       pending_.clear();
       break;
     }
     for (const ThreadAccess& now : accesses) {
-      if (std::find(pending_.begin(), pending_.end(), &now) == pending_.end()) pending_.push_back(&now);
+      add({&now, std::vector<uint8_t>(loops_.size(), 0)});
+      if (now.is_async && std::ranges::find(copies_, &now) == copies_.end()) copies_.push_back(&now);
     }
+  }
+  void add(PendingAccess access) {
+    if (std::ranges::find(pending_, access) == pending_.end()) pending_.push_back(std::move(access));
   }
 
   // The accesses of a part to memory that the kernel writes; found once, since loops are followed several times.
@@ -151,10 +194,24 @@ class Finder {
     return known->second;
   }
 
-  bool meet(const ThreadAccess* earlier, const ThreadAccess* now) {
-    const auto [known, is_new] = meetings_.try_emplace({earlier, now});
-    if (is_new) known->second = may_meet(*earlier, *now, threads_);
+  bool meet(const PendingAccess& earlier, const ThreadAccess* now) {
+    const Distance distance = distance_of(earlier, now);
+    const auto [known, is_new] =
+        meetings_.try_emplace({earlier.access, now, distance.num_equal, distance.iterations});
+    if (is_new) known->second = may_meet(*earlier.access, *now, threads_, distance);
     return known->second;
+  }
+
+  static Distance distance_of(const PendingAccess& earlier, const ThreadAccess* now) {
+    const arith::IterRanges &then = earlier.access->loops, &here = now->loops;
+    Distance distance;
+    for (size_t n = 0; n < earlier.ago.size() && n < then.size() && n < here.size(); ++n) {
+      if (then[n].first != here[n].first) break;
+      if (earlier.ago[n] == 1) distance.iterations = 1;
+      if (earlier.ago[n] != 0) break;
+      ++distance.num_equal;
+    }
+    return distance;
   }
 
   // True if the statement writes memory of the block, or waits.
@@ -215,7 +272,8 @@ class Finder {
   std::unordered_set<const Object*> before_;  // statements with a barrier before them
   Pending pending_;
   std::unordered_map<const Object*, Accesses> accesses_;  // of statements and expressions
-  std::map<std::pair<const ThreadAccess*, const ThreadAccess*>, bool> meetings_;
+  std::vector<const ThreadAccess*> copies_;               // asynchronous ones that have begun
+  std::map<std::tuple<const ThreadAccess*, const ThreadAccess*, size_t, int64_t>, bool> meetings_;
   arith::IterRanges loops_;
   PrimExpr condition_;
   Substitution lets_;
