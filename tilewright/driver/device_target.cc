@@ -7,6 +7,7 @@
 #include "tilewright/driver/verify_passes.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/lower/lowered.h"
+#include "tilewright/runtime/interrupt.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/hash.h"
 #include "tilewright/target/gpu_features.h"
@@ -106,18 +107,29 @@ std::vector<ir::IRModule> of_kind(std::span<const ir::IRModule> lowered, const s
   return modules;
 }
 
-// One description of all functions' kernels, with images that devices load.
+// The kernels of one function, with images that devices load.
+runtime::DeviceCode with_images(const std::string& source, const ir::Target& target,
+                                const DeviceTarget& device, bool is_for_here) {
+  runtime::DeviceCode code = runtime::DeviceCode::parse(std::as_bytes(std::span(source)), "a kernel");
+  runtime::DeviceImage text = std::move(code.images.at(0));
+  text.format = std::string(target->kind_name);
+  code.images =
+      device.images ? device.images(text, target, is_for_here) : std::vector<runtime::DeviceImage>{text};
+  return code;
+}
+
+// One description of all functions' kernels; compilers of devices run side by side.
 std::string images_of(std::span<const std::string> sources, const ir::Target& target,
                       const DeviceTarget& device, bool is_for_here) {
+  std::vector<runtime::DeviceCode> of_source(sources.size());
+  runtime::interruptible_for(static_cast<int64_t>(sources.size()), [&](int64_t n) {
+    const auto place = static_cast<size_t>(n);
+    if (!sources[place].empty()) of_source[place] = with_images(sources[place], target, device, is_for_here);
+  });
   runtime::DeviceCode all;
-  for (const std::string& source : sources) {
-    if (source.empty()) continue;
-    runtime::DeviceCode code = runtime::DeviceCode::parse(std::as_bytes(std::span(source)), "a kernel");
+  for (runtime::DeviceCode& code : of_source) {
     std::vector<uint32_t> numbers;
-    runtime::DeviceImage text = std::move(code.images.at(0));
-    text.format = std::string(target->kind_name);
-    for (runtime::DeviceImage& image :
-         device.images ? device.images(text, target, is_for_here) : std::vector<runtime::DeviceImage>{text}) {
+    for (runtime::DeviceImage& image : code.images) {
       numbers.push_back(static_cast<uint32_t>(all.images.size()));
       all.images.push_back(std::move(image));
     }

@@ -168,7 +168,7 @@ DeviceExplanation explain_for_gpu(const driver::Executable& compiled, const ir::
 void add_times(DeviceExplanation* explanation, const driver::Executable& compiled,
                const runtime::vm::VirtualMachine& machine, const std::vector<runtime::Value>& inputs,
                double max_seconds) {
-  const runtime::Device device = machine.device();
+  const runtime::Device device = device_of(machine);
   explanation->device = runtime::accelerator(device, "explain").properties(device.id).name;
   explanation->seconds = median(time_calls(machine, inputs, max_seconds / 2));
   const auto rounds = static_cast<size_t>(std::clamp(max_seconds / 2 / explanation->seconds, 3.0, 100.0));

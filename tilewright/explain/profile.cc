@@ -243,7 +243,7 @@ class Watched {
  public:
   Watched(const runtime::vm::VirtualMachine& machine, Watcher* watcher) : machine_(machine) {
     machine.set_profiler([watcher](const runtime::vm::CallRecord& record) { watcher->see(record); });
-    if (machine.device().is_cpu()) return;
+    if (device_of(machine).is_cpu()) return;
     runtime::vm::Instrument instrument;
     instrument.before = [watcher](const runtime::Function&, std::string_view, runtime::Args) {
       watcher->begin_call();
@@ -255,7 +255,7 @@ class Watched {
   Watched& operator=(const Watched&) = delete;
   ~Watched() {
     machine_.set_profiler(nullptr);
-    if (!machine_.device().is_cpu()) machine_.set_instrument({});
+    if (!device_of(machine_).is_cpu()) machine_.set_instrument({});
   }
 
  private:
@@ -264,8 +264,14 @@ class Watched {
 
 }  // namespace
 
+runtime::Device device_of(const runtime::vm::VirtualMachine& machine) {
+  const std::vector<runtime::Device>& devices = machine.devices();
+  const auto found = std::ranges::find_if(devices, [](const runtime::Device& each) { return !each.is_cpu(); });
+  return found == devices.end() ? runtime::Device::cpu() : *found;
+}
+
 void wait_for_device(const runtime::vm::VirtualMachine& machine) {
-  const runtime::Device device = machine.device();
+  const runtime::Device device = device_of(machine);
   if (device.is_cpu()) return;
   const runtime::Accelerator& accelerator = runtime::accelerator(device, "profile");
   accelerator.synchronize(device.id, accelerator.current_stream(device.id));
@@ -303,7 +309,7 @@ double bytes_of(const runtime::vm::CallRecord& record) {
 Profile profile(const runtime::vm::VirtualMachine& machine, const ir::IRModule& module,
                 const std::vector<runtime::Value>& inputs, size_t rounds) {
   const FlopCounter counter(machine.executable(), module);
-  Watcher watcher(counter, machine.executable(), machine.device(), rounds);
+  Watcher watcher(counter, machine.executable(), device_of(machine), rounds);
   const Watched watched(machine, &watcher);
   for (size_t round = 0; round < rounds; ++round) {
     watcher.begin_round(round);

@@ -39,6 +39,8 @@ struct Profile {
 Profile profile(const runtime::vm::VirtualMachine& machine, const ir::IRModule& module,
                 const std::vector<runtime::Value>& inputs, size_t rounds);
 
+/// The accelerator that `machine` uses, the first of several; the CPU if it uses none.
+runtime::Device device_of(const runtime::vm::VirtualMachine& machine);
 /// Waits until the device of `machine` has done what is queued; nothing for the CPU.
 void wait_for_device(const runtime::vm::VirtualMachine& machine);
 

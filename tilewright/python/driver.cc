@@ -178,7 +178,8 @@ void bind_build(nb::module_& m) {
   m.def("module_source", &driver::get_source);
   m.def("target_features", [](const ir::Target& target) {
     const driver::Generator generator = driver::make_generator(target);
-    return rows_to_python(generator.features.rows(generator.feature_sources));
+    return rows_to_python(generator.gpu ? generator.gpu->rows(generator.feature_sources)
+                                        : generator.features.rows(generator.feature_sources));
   });
   m.def("target_costs", [] { return rows_to_python(target::cost_rows()); });
   m.def("export_library", &driver::export_library);

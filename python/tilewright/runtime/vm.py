@@ -203,8 +203,14 @@ class VirtualMachine:
         min_repeat_ms: int = 0,
         cache_flush_bytes: int = 0,
     ):
-        """A callable that runs `func_name` and returns the measured times; see tilewright.runtime.time_evaluator."""
-        require_cpu("time_evaluator", dev)
+        """A callable that runs `func_name` and returns the measured times; see tilewright.runtime.time_evaluator.
+
+        dev     the machine's device, or None
+        Raises  UserError for another device
+        """
+        for each in devices_of("time_evaluator", dev):
+            if each != self._machine.device:
+                raise UserError(f"time_evaluator: the machine runs on {self._machine.device}, not on {each}")
         return time_evaluator(
             self[func_name],
             number=number,

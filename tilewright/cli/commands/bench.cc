@@ -185,7 +185,7 @@ void run(const Options& options) {
   const std::optional<int64_t> free =
       options.model.device.empty() ? std::nullopt : free_memory(options.model.device);
   const Model model = load_model(options.model, progress);
-  const runtime::Device device = model.machine.device();
+  const runtime::Device device = explain::device_of(model.machine);
   const std::vector<Value> inputs = on_device(make_inputs(options.input, model), device);
   Result result;
   if (!device.is_cpu())

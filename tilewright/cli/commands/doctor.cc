@@ -1,4 +1,5 @@
 // tilewright doctor: shows the description of a machine with its sources, and measures its speed.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -31,9 +32,12 @@ nlohmann::ordered_json json_of(const std::vector<target::FeatureRow>& rows) {
 
 std::string text_of(const std::vector<target::FeatureRow>& rows) {
   std::string text;
+  size_t width = 21;
+  for (const target::FeatureRow& row : rows) width = std::max(width, row.name.size());
   for (const target::FeatureRow& row : rows) {
     const std::string value = std::visit([](auto number) { return fmt::format("{}", number); }, row.value);
-    text += fmt::format("  {:<21} {:>9} {:<9}  {} ({})\n", row.name, value, row.unit, row.doc, row.source);
+    text +=
+        fmt::format("  {:<{}} {:>9} {:<9}  {} ({})\n", row.name, width, value, row.unit, row.doc, row.source);
   }
   return text;
 }
@@ -56,7 +60,9 @@ std::string text_of(const explain::Peaks& peaks) {
 
 void run(const Options& options) {
   const driver::Generator generator = driver::make_generator(target::parse_target(options.target));
-  const std::vector<target::FeatureRow> rows = generator.features.rows(generator.feature_sources);
+  const std::vector<target::FeatureRow> rows = generator.gpu
+                                                   ? generator.gpu->rows(generator.feature_sources)
+                                                   : generator.features.rows(generator.feature_sources);
   if (options.calibrates && !generator.is_host)
     throw UserError("{} is not this machine, the only one that can be measured", generator.machine)
         .help("leave out --calibrate");
@@ -67,7 +73,8 @@ void run(const Options& options) {
     if (peaks) json["peaks"] = json_of(*peaks);
     return print(json.dump(2) + "\n");
   }
-  print(fmt::format("{}: {}\n", options.target, generator.machine) + text_of(rows));
+  const std::string machine = generator.gpu ? "kernels of a GPU" : generator.machine;
+  print(fmt::format("{}: {}\n", options.target, machine) + text_of(rows));
   if (peaks) print(text_of(*peaks));
 }
 

@@ -50,7 +50,7 @@ void explain_for_gpu(const Options& options, const ir::Target& target) {
   if (has_device(options.model, target)) {
     std::optional<runtime::Device> device;
     if (!options.model.device.empty()) device = runtime::Device::parse(options.model.device);
-    model.machine = compiled.machine(device);
+    model.machine = compiled.machine(device ? std::vector{*device} : std::vector<runtime::Device>());
     inputs = make_inputs(options.input, model);
     (void)call_main(model, inputs);  // so that errors of the inputs list the model's inputs
     sizes = explain::sizes_of_call(compiled.legalized, inputs);
