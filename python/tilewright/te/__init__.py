@@ -304,18 +304,12 @@ class _Tensor:
         return self.op.name
 
 
-@methods_for("te.Compute")
-class _Compute:
-    @property
-    def reduce_axis(self) -> list:
-        """The axes that it reduces over; none if it is no reduction."""
-        value = self.body[0]
-        return list(value.axis) if isinstance(value, classes["tir.Reduce"]) else []
-
+@methods_for("te.Placeholder", "te.Compute", "te.Extern")
+class _Operation:
     @property
     def num_outputs(self) -> int:
         """How many tensors it computes."""
-        return len(self.body)
+        return len(_core.te_outputs(self))
 
     def output(self, index: int):
         """The tensor number `index` of those that it computes."""
@@ -325,6 +319,15 @@ class _Compute:
     def input_tensors(self) -> list:
         """The tensors that it reads, each once."""
         return _core.te_inputs(self)
+
+
+@methods_for("te.Compute")
+class _Compute:
+    @property
+    def reduce_axis(self) -> list:
+        """The axes that it reduces over; none if it is no reduction."""
+        value = self.body[0]
+        return list(value.axis) if isinstance(value, classes["tir.Reduce"]) else []
 
 
 def _index(index):

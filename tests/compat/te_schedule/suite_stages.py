@@ -233,3 +233,22 @@ def test_what_stages_lack():
     )
     s[c].split(i, factor=te.var("f"))
     assert refusal(lambda: tvm.lower(s, [a, c])) == "unsupported: split: the factor f is not a constant"
+
+
+@pytest.mark.parametrize("size", [128, 1024])
+def test_machine_code_is_that_of_the_new_language(size):
+    a, b, c = stage_programs.product(size, size, size)
+    s = te.create_schedule(c.op)
+    outer, inner = s[c].split(c.op.axis[1], factor=4)
+    s[c].reorder(c.op.axis[0], outer, c.op.reduce_axis[0], inner)
+    s[c].vectorize(inner)
+    old = tvm.build(s, [a, b, c], "llvm", name="mm")
+    sch = tvm.tir.Schedule(te.create_prim_func([a, b, c]).with_attr("global_symbol", "mm"))
+    block = sch.get_block("C")
+    i, j, k = sch.get_loops(block)
+    outer, inner = sch.split(j, factors=[None, 4])
+    sch.reorder(i, outer, k, inner)
+    sch.decompose_reduction(block, k)
+    sch.vectorize(inner)
+    new = tvm.build(sch.mod, "llvm")
+    assert old.get_source("asm") == new.get_source("asm")

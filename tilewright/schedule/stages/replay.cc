@@ -181,9 +181,12 @@ class Replaying {
     for (const IterVar& leaf : loops.leaves()) {
       if (!stage.mark(leaf).intrinsic.empty()) return;
     }
-    if (first)
-      explained(stage, "the first value",
-                [&] { steps::decompose_reduction(sch_, block, loops.loop(*first)); });
+    if (!first) return;
+    try {
+      steps::decompose_reduction(sch_, block, loops.loop(*first));
+    } catch (const UserError&) {
+      // not for each element: then lowering puts the first value before the first term
+    }
   }
 
   void mark(const TensorStage& stage, const IterVar& axis, LoopRef loop) {
