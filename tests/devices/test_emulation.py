@@ -14,6 +14,7 @@ import pytest
         ("test_grids.py", "not slow"),
         ("test_operators.py", "not slow"),
         ("test_schedules.py", "not slow"),
+        ("test_several_devices.py", "not slow"),
         ("test_models.py", "not slow"),
         pytest.param("test_models.py", "slow", marks=pytest.mark.slow),
     ],

@@ -112,6 +112,14 @@ class VDevice:
         self.target = tw.Target(target) if isinstance(target, str | dict) else target
         self.vdevice_id, self.memory_scope = vdevice_id, memory_scope
 
+    def info(self) -> dict:
+        """What I.vdevice gives in a script."""
+        return {
+            "target": str(self.target),
+            "vdevice_id": self.vdevice_id,
+            "memory_scope": self.memory_scope,
+        }
+
     def __eq__(self, other) -> bool:
         return isinstance(other, VDevice) and str(self) == str(other)
 

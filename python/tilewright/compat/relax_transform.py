@@ -87,6 +87,12 @@ def TopologicalSort(order: str = "depth-first", direction: str = "from-inputs"):
     return transform.topological_sort(order=order, direction=direction)
 
 
+def UpdateVDevice(new_vdevice, index: int):
+    """Replaces device `index` of I.module_global_infos, and with it that of all tensors there."""
+    info = new_vdevice.info() if hasattr(new_vdevice, "info") else new_vdevice
+    return transform.update_vdevice(new_vdevice=info, index=index)
+
+
 def AlterOpImpl(
     op_impl_map: dict,
     op_buffer_transforms: dict,
@@ -243,6 +249,7 @@ NAMES = {
         FuseOps,
         FuseTIR,
         TopologicalSort,
+        UpdateVDevice,
         AlterOpImpl,
         CallTIRRewrite,
         VMBuiltinLower,
@@ -254,6 +261,7 @@ NAMES = {
     "function_pass": function_pass,
     "dataflowblock_pass": dataflowblock_pass,
     "AnnotateTIROpPattern": transform.annotate_tir_op_pattern,
+    "RealizeVDevice": transform.realize_vdevice,
     "RemoveRedundantReshape": transform.remove_identities,
     "FunctionPass": ModulePass,
     "FoldBatchnormToConv2D": transform.fold_batch_norm,
