@@ -134,7 +134,7 @@ Group kernels(const GpuLanguage& language) {
               step("remove_unit_loops"),
               step("simplify"),
               step("unify_threads"),
-              with_options("lower_warp_memory", {{"warp_size", ir::attr(warp_size)}}),
+              with_options("lower_warp_memory", {{"warp_size", ir::attr(language.warp_size)}}),
               step("compact_buffers"),
               step("interleave_virtual_threads"),
               step("double_buffer"),
