@@ -1,5 +1,8 @@
 """Kernels of devices, from a schedule to numbers: OpenCL where there is a device (PoCL), CUDA in test_cuda.py."""
 
+import ctypes
+import re
+
 import numpy as np
 import pytest
 
@@ -156,6 +159,52 @@ def test_programs_of_a_device_do_not_run_elsewhere(target):
     assert str(error.value) == (
         f"unsupported: VirtualMachine: this program is code of {target}, it cannot run on cpu:0\n"
         f"help: leave the device out, or pass tilewright.{target}()"
+    )
+
+
+class Shifted:
+    """A part of a tensor on a device, as another framework may give it: `count` elements from the one at `first` on."""
+
+    def __init__(self, tensor, first, count):
+        self.tensor, self.first, self.count = tensor, first, count
+
+    def __dlpack_device__(self):
+        return self.tensor.__dlpack_device__()
+
+    def __dlpack__(self, **options):
+        capsule = self.tensor.__dlpack__()
+        pointer = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        # DLTensor: data, device, ndim, dtype, shape, strides, byte_offset
+        begin = pointer(capsule, b"dltensor")
+        shape = ctypes.c_void_p.from_address(begin + 24).value
+        ctypes.c_int64.from_address(shape).value = self.count
+        ctypes.c_uint64.from_address(begin + 40).value += 4 * self.first
+        return capsule
+
+
+@pytest.mark.parametrize("target", TARGETS[1:])  # others have no tensors of other frameworks
+def test_vectors_begin_at_addresses_that_they_may_have(target):
+    """The entry of a kernel with vectors of 16 bytes checks its arguments, the kernel does not."""
+
+    @T.prim_func
+    def main(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+        for i in range(64):
+            with T.block("B"):
+                vi = T.axis.spatial(64, i)
+                B[vi] = A[vi] * T.float32(2)
+
+    module = tw.build(main, target)
+    assert "4" in re.search("float[0-9]", module.get_source())[0]
+    numbers = np.arange(128, dtype="float32")
+    out = tw.tensor(np.zeros(64, "float32"), target)
+    module["main"](tw.from_dlpack(Shifted(tw.tensor(numbers, target), 32, 64)), out)
+    np.testing.assert_array_equal(out.numpy(), numbers[32:96] * 2)
+    with pytest.raises(ValueError) as error:
+        module["main"](tw.from_dlpack(Shifted(tw.tensor(numbers, target), 1, 64)), out)
+    assert str(error.value) == (
+        "error: main: the data of argument A is not aligned to 16 bytes\n"
+        "help: the function is main(A: float32[64], B: float32[64] (written))"
     )
 
 

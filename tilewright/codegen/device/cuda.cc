@@ -93,7 +93,9 @@ class CudaPrinter final : public DevicePrinter {
                                  ? fmt::format("{:#x}U", static_cast<uint32_t>(lanes))
                                  : text(node->args[0]);
     const std::string value = text(node->args[1]), lane = text(node->args[2]);
-    return fmt::format("__shfl{}_sync({}, {}, {}, {})", which, mask, value, lane, text(node->args[3]));
+    const bool is_of_all = as_const_int(node->args[3], &lanes) && lanes == 32;
+    const std::string width = is_of_all ? "" : ", " + text(node->args[3]);
+    return fmt::format("__shfl{}_sync({}, {}, {}{})", which, mask, value, lane, width);
   }
   std::string active_mask() const override { return "__activemask()"; }
   std::string bit_cast(const std::string& value, DataType from, DataType to) override {
@@ -210,36 +212,12 @@ class CudaPrinter final : public DevicePrinter {
     if (!is_ours) return fmt::format("make_{}({})", name, fmt::join(lanes, ", "));
     return fmt::format("{}{{{{{}}}}}", name, fmt::join(lanes, ", "));
   }
-  std::string load_vector(const VarNode* data, const std::string& place, DataType dtype,
-                          bool is_aligned) override {
-    const std::string type = type_name(dtype);
-    if (is_aligned) return fmt::format("*({}{}*)&{}", is_written(data) ? "" : "const ", type, place);
-    const std::string name = fmt::format("tw_vector_load_{}x{}", dtype.element().str(), dtype.lanes);
-    std::vector<std::string> lanes;
-    for (int n = 0; n < dtype.lanes; ++n) lanes.push_back(fmt::format("place[{}]", n));
-    helper(name,
-           fmt::format("// one access where the address allows it\n"
-                       "{0} {1} {2}(const {3}* place) {{\n"
-                       "  if ((unsigned long long)place % sizeof({1}) == 0) return *(const {1}*)place;\n"
-                       "  return {4};\n}}\n",
-                       kCuda.function, type, name, memory_type_name(dtype.element()),
-                       make_vector(dtype, lanes)));
-    return fmt::format("{}(&{})", name, place);
+  std::string load_vector(const VarNode* data, const std::string& place, DataType dtype) override {
+    return fmt::format("*({}{}*)&{}", is_written(data) ? "" : "const ", type_name(dtype), place);
   }
-  std::string store_vector(const VarNode*, const std::string& place, DataType dtype, const std::string& value,
-                           bool is_aligned) override {
-    const std::string type = type_name(dtype);
-    if (is_aligned) return fmt::format("*({}*)&{} = {};", type, place, value);
-    const std::string name = fmt::format("tw_vector_store_{}x{}", dtype.element().str(), dtype.lanes);
-    std::string lanes;
-    for (int n = 0; n < dtype.lanes; ++n)
-      lanes += fmt::format("    place[{}] = {};\n", n, lane_text("value", dtype, n));
-    helper(name, fmt::format("// one access where the address allows it\n"
-                             "{0} void {2}({3}* place, {1} value) {{\n"
-                             "  if ((unsigned long long)place % sizeof({1}) == 0) {{\n"
-                             "    *({1}*)place = value;\n  }} else {{\n{4}  }}\n}}\n",
-                             kCuda.function, type, name, memory_type_name(dtype.element()), lanes));
-    return fmt::format("{}(&{}, {});", name, place, value);
+  std::string store_vector(const VarNode*, const std::string& place, DataType dtype,
+                           const std::string& value) override {
+    return fmt::format("*({}*)&{} = {};", type_name(dtype), place, value);
   }
   // a definition is added to the unit, not to the printer
   CudaPrinter& structs() const { return const_cast<CudaPrinter&>(*this); }

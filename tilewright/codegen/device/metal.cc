@@ -124,11 +124,11 @@ class MetalPrinter final : public DevicePrinter {
     return fmt::format("{}{}packed_{}*", address_space(data), is_written(data) ? "" : "const ",
                        type_name(dtype));
   }
-  std::string load_vector(const VarNode* data, const std::string& place, DataType dtype, bool) override {
+  std::string load_vector(const VarNode* data, const std::string& place, DataType dtype) override {
     return fmt::format("{}(*({})&{})", type_name(dtype), pointer(data, dtype), place);
   }
   std::string store_vector(const VarNode* data, const std::string& place, DataType dtype,
-                           const std::string& value, bool) override {
+                           const std::string& value) override {
     return fmt::format("*({})&{} = {};", pointer(data, dtype), place, value);
   }
   bool needs_alignment() const override { return false; }

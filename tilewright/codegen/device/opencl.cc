@@ -127,11 +127,11 @@ class OpenCLPrinter final : public DevicePrinter {
   std::string make_vector(DataType dtype, const std::vector<std::string>& lanes) const override {
     return fmt::format("({})({})", type_name(dtype), fmt::join(lanes, ", "));
   }
-  std::string load_vector(const VarNode*, const std::string& place, DataType dtype, bool) override {
+  std::string load_vector(const VarNode*, const std::string& place, DataType dtype) override {
     return fmt::format("vload{}(0, &{})", dtype.lanes, place);
   }
-  std::string store_vector(const VarNode*, const std::string& place, DataType dtype, const std::string& value,
-                           bool) override {
+  std::string store_vector(const VarNode*, const std::string& place, DataType dtype,
+                           const std::string& value) override {
     return fmt::format("vstore{}({}, 0, &{});", dtype.lanes, value, place);
   }
   bool needs_alignment() const override { return false; }

@@ -13,6 +13,7 @@
 #include "tilewright/support/error.h"
 #include "tilewright/support/small_float.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/op.h"
 #include "tilewright/tir/pointer_use.h"
 #include "tilewright/tir/text.h"
 
@@ -139,6 +140,7 @@ std::string DevicePrinter::print() {
   }
   const std::string first = head(params);
   depth_ = 1;
+  find_numbers();
   declare_shared();
   stmt(func_->body);
   std::string text = comment() + wrapped_lines(first);
@@ -208,8 +210,61 @@ bool DevicePrinter::is_pointed_to(const VarNode* data) const {
   return found;
 }
 
+// Arrays of a thread that have one element, and are not used as pointers, are variables.
+void DevicePrinter::find_numbers() {
+  walk(func_->body, [&](const AllocBufferNode* node) {
+    int64_t count = 0;
+    const Buffer& buffer = node->buffer;
+    if (buffer->scope() == "local" && buffer->shape.size() == 1 && as_const_int(buffer->shape[0], &count) &&
+        count == 1)
+      numbers_.insert(buffer->data.get());
+  });
+  const auto look = [&](const Buffer& buffer, const std::vector<PrimExpr>& indices) {
+    const VarNode* data = buffer->data.get();
+    if (indices.size() != 1 || !is_zero(indices[0]) || pointee(data) != buffer->dtype) numbers_.erase(data);
+  };
+  walk(
+      func_->body, [&](const BufferLoadNode* each) { look(each->buffer, each->indices); },
+      [&](const BufferStoreNode* each) { look(each->buffer, each->indices); },
+      [&](const DeclBufferNode* each) { numbers_.erase(each->buffer->data.get()); },
+      [&](const LetStmtNode* let) { numbers_.erase(let->value.as<VarNode>()); },
+      [&](const CallNode* call) {
+        const bool is_address = is_call_of(call, "tir.address_of");
+        for (const PrimExpr& arg : call->args) {
+          numbers_.erase(arg.as<VarNode>());
+          const auto* load = arg.as<BufferLoadNode>();
+          if (load && is_address) numbers_.erase(load->buffer->data.get());
+        }
+      });
+}
+
+std::string DevicePrinter::element(const Buffer& buffer, const std::vector<PrimExpr>& indices) {
+  const VarNode* data = buffer->data.get();
+  return numbers_.count(data) ? names_.of(data) : SourcePrinter::element(buffer, indices);
+}
+
+std::string DevicePrinter::loop_name(const ForNode* node) const {
+  const std::string& name = node->loop_var->name_hint;
+  return name.find("_fused") == std::string::npos ? name : "i";
+}
+
+// "float x = 0.0f;" where that is the first thing that is done.
+void DevicePrinter::define_number(const AllocBufferNode* node) {
+  const VarNode* data = node->buffer->data.get();
+  const auto* list = node->body.as<SeqStmtNode>();
+  const auto* first = (list ? list->seq[0] : node->body).as<BufferStoreNode>();
+  bool is_defined = first && first->buffer->data.get() == data && !first->predicate;
+  walk(is_defined ? first->value : PrimExpr(),
+       [&](const BufferLoadNode* load) { is_defined &= load->buffer->data.get() != data; });
+  const std::string value = is_defined ? " = " + text(first->value) : "";
+  line(fmt::format("{} {}{};", memory_type_name(node->buffer->dtype), names_.declare(data), value));
+  if (!is_defined) return stmt(node->body);
+  for (size_t n = 1; list && n < list->seq.size(); ++n) stmt(list->seq[n]);
+}
+
 void DevicePrinter::alloc(const AllocBufferNode* node) {
   const Buffer& buffer = node->buffer;
+  if (numbers_.count(buffer->data.get())) return define_number(node);
   if (scope_of(buffer->data.get()) == "local") {
     int64_t count = 0;
     if (buffer->shape.size() != 1 || !as_const_int(buffer->shape[0], &count))

@@ -80,11 +80,10 @@ class DevicePrinter : public SourcePrinter {
   /// Lane n of the vector variable `name`: "a.x".
   virtual std::string lane_text(const std::string& name, DataType dtype, int lane) const = 0;
   virtual std::string make_vector(DataType dtype, const std::vector<std::string>& lanes) const = 0;
-  /// `is_aligned`: the address is known to be a multiple of the size of the vector.
-  virtual std::string load_vector(const VarNode* data, const std::string& place, DataType dtype,
-                                  bool is_aligned) = 0;
+  /// Addresses of vectors are multiples of their sizes: entries check that of data (lower/functions/entry.cc).
+  virtual std::string load_vector(const VarNode* data, const std::string& place, DataType dtype) = 0;
   virtual std::string store_vector(const VarNode* data, const std::string& place, DataType dtype,
-                                   const std::string& value, bool is_aligned) = 0;
+                                   const std::string& value) = 0;
   /// True if an index of a vector in memory has to be a multiple of its lanes.
   virtual bool needs_alignment() const { return true; }
 
@@ -100,6 +99,8 @@ class DevicePrinter : public SourcePrinter {
   void store_lanes(const BufferStoreNode* node) override;
   void alloc(const AllocBufferNode* node) override;
   void thread_loop(const ForNode* node) override;
+  std::string loop_name(const ForNode* node) const override;
+  std::string element(const Buffer& buffer, const std::vector<PrimExpr>& indices) override;
   std::string loop_hint(const ForNode* node) override;
   std::string nan_test(const PrimExpr& expr) override;
   void fail(std::string_view kind, std::string_view message) override;
@@ -124,6 +125,8 @@ class DevicePrinter : public SourcePrinter {
   std::string arguments(const CallNode* node, size_t begin);
   std::string comment() const;
   void declare_shared();
+  void find_numbers();
+  void define_number(const AllocBufferNode* node);
   bool exchanges_global_memory() const;
   bool is_pointed_to(const VarNode* data) const;
 
@@ -144,6 +147,7 @@ class DevicePrinter : public SourcePrinter {
   const std::string_view language_;
   LaunchShape shape_;
   std::unordered_map<const VarNode*, std::string> scopes_;  // of memory that the kernel allocates
+  std::unordered_set<const VarNode*> numbers_;              // arrays of a thread that are one element
   std::vector<std::pair<PrimExpr, std::string>> vectors_;   // values of a statement that are in variables
   std::vector<std::pair<PrimExpr, Var>> broadcasts_;
   std::vector<Var> components_;  // of vectors, which have texts instead of names

@@ -167,8 +167,7 @@ Code DevicePrinter::vector_code(const PrimExpr& value) {
   if (const auto* load = value.as<BufferLoadNode>(); load && !load->predicate) {
     if (is_vector_access(load->buffer, load->indices[0])) {
       const std::string place = element(load->buffer, {contiguous(load->indices[0])->base});
-      const bool is_aligned = load->buffer->data_alignment % value->dtype.num_bytes() == 0;
-      return {load_vector(load->buffer->data.get(), place, value->dtype, is_aligned)};
+      return {load_vector(load->buffer->data.get(), place, value->dtype)};
     }
   }
   if (const auto* call = value.as<CallNode>(); is_if_then_else(call) && call->args[0]->dtype.is_scalar()) {
@@ -191,8 +190,7 @@ void DevicePrinter::store_lanes(const BufferStoreNode* node) {
   if (is_vector_access(buffer, index)) {
     const std::string value = text(node->value);
     const std::string place = element(buffer, {contiguous(index)->base});
-    const bool is_aligned = buffer->data_alignment % node->value->dtype.num_bytes() == 0;
-    return line(store_vector(buffer->data.get(), place, node->value->dtype, value, is_aligned));
+    return line(store_vector(buffer->data.get(), place, node->value->dtype, value));
   }
   // all lanes are read before the first is written
   bool reads_buffer = false;

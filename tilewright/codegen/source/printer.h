@@ -60,6 +60,8 @@ class SourcePrinter {
   virtual Code vector(const PrimExpr& expr) = 0;
   virtual void alloc(const AllocBufferNode* node) = 0;
   virtual void thread_loop(const ForNode* node) = 0;
+  /// What the variable of a loop is called.
+  virtual std::string loop_name(const ForNode* node) const { return node->loop_var->name_hint; }
   /// A line before a loop that says how compilers treat it; empty for none.
   virtual std::string loop_hint(const ForNode*) { return ""; }
   /// The end of a literal of int64, in which an `int` of the language has 32 bits.
@@ -89,7 +91,7 @@ class SourcePrinter {
   /// `a ? b : c`; only the selected value may be evaluated.
   Code choice(const PrimExpr& condition, const PrimExpr& a, const PrimExpr& b);
   /// "A[i]"
-  std::string element(const Buffer& buffer, const std::vector<PrimExpr>& indices);
+  virtual std::string element(const Buffer& buffer, const std::vector<PrimExpr>& indices);
   /// Computes the value now, in a new variable; returns its name.
   std::string temporary(std::string_view hint, DataType dtype, const std::string& value);
 

@@ -121,7 +121,8 @@ void SourcePrinter::loop(const ForNode* node) {
   lower::learn_range(node, analyzer_);
   // the name is declared in the loop's own block, so that the next loop may use the same one
   names_.enter();
-  const std::string name = names_.declare(node->loop_var.get());
+  const std::string name = names_.declare(loop_name(node));
+  names_.set(node->loop_var.get(), name);
   std::string hint = loop_hint(node);
   const char* comment = hint.starts_with("#pragma") ? "" : loop_comment(node->for_kind);
   if (!hint.empty()) line(std::move(hint));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <string_view>
 
 #include "tilewright/codegen/source/printer.h"
 #include "tilewright/ir/walk.h"
@@ -92,6 +93,18 @@ std::string quoted(std::string_view text) {
 
 namespace {
 
+bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+// True if the space at `at` is beside an operator that binds more than a sum: "a * b", "a % 32".
+bool is_between_factors(const std::string& line, size_t at) {
+  const auto is_operator = [&](size_t place) {
+    return place > 0 && place + 1 < line.size() &&
+           std::string_view("*/%").find(line[place]) != std::string_view::npos && line[place - 1] == ' ' &&
+           line[place + 1] == ' ';
+  };
+  return is_operator(at - 1) || is_operator(at + 1);
+}
+
 // The position at which to break a line that is too long: the space inside the fewest parentheses, the last
 // of these.
 size_t break_of(const std::string& line, size_t width) {
@@ -106,12 +119,14 @@ size_t break_of(const std::string& line, size_t width) {
     if (c == '(' || c == '[') ++depth;
     if (c == ')' || c == ']') --depth;
     // not inside a type, nor before the block
-    const bool is_in_type = at > 1 && std::isalpha(static_cast<unsigned char>(line[at + 1])) &&
-                            (std::isalnum(static_cast<unsigned char>(line[at - 1])) ||
-                             (line[at - 1] == '*' && line[at - 2] != ' '));
+    const bool is_in_type = at > 1 && is_of_name(line[at + 1]) &&
+                            !std::isdigit(static_cast<unsigned char>(line[at + 1])) &&
+                            (is_of_name(line[at - 1]) || (line[at - 1] == '*' && line[at - 2] != ' '));
     const bool may_break = c == ' ' && !is_in_type && line.compare(at + 1, 1, "{") != 0;
-    if (may_break && (best == std::string::npos || at * 2 < width || depth <= best_depth))
-      best = at, best_depth = depth;
+    // products stay together as if they were in parentheses
+    const int level = depth + (at > 0 && is_between_factors(line, at) ? 1 : 0);
+    if (may_break && (best == std::string::npos || at * 2 < width || level <= best_depth))
+      best = at, best_depth = level;
   }
   return best;
 }

@@ -260,16 +260,20 @@ class Entry {
                       fmt::format("{}: argument {} is not compact in row-major order", name_, name), {}));
   }
 
-  PrimExpr data_pointer(const std::string& name, const Buffer& buffer, const Var& tensor) {
-    const Var address =
-        let(name + "_address", peek_address(tensor, abi_.data()) + peek(kInt64, tensor, abi_.byte_offset()));
-    const int64_t alignment = std::max<int64_t>(place_.least_alignment, buffer->dtype.element().num_bytes());
+  void require_aligned(const std::string& name, const PrimExpr& address, int64_t alignment) {
     if (alignment > 1)
       refuse_if(not_equal(call(kInt64, "bitwise_and", {address, imm(alignment - 1, kInt64)}), imm(0, kInt64)),
                 raise_error("ValueError",
                             fmt::format("{}: the data of argument {} is not aligned to {} bytes", name_, name,
                                         alignment),
                             {}));
+  }
+
+  PrimExpr data_pointer(const std::string& name, const Buffer& buffer, const Var& tensor) {
+    const Var address =
+        let(name + "_address", peek_address(tensor, abi_.data()) + peek(kInt64, tensor, abi_.byte_offset()));
+    const int64_t alignment = std::max<int64_t>(place_.least_alignment, buffer->dtype.element().num_bytes());
+    require_aligned(name, address, alignment);
     PrimExpr count = imm(1, kInt64);
     for (const PrimExpr& extent : buffer->shape) count = count * tir::cast(kInt64, extent);
     if (!is_zero(count))
@@ -288,6 +292,7 @@ class Entry {
     const PrimExpr as_int = peek(kInt64, args_, slot + 8);
     const DataType dtype = param->dtype;
     if (dtype.is_handle()) {
+      require_aligned(name, peek_address(args_, slot + 8), place_.least_alignment);
       bind(param, peek(kHandle, args_, slot + 8));
     } else if (dtype.is_float()) {
       const PrimExpr is_float = equal(code, imm(kTilewrightFloat));
