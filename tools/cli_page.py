@@ -1,4 +1,4 @@
-"""Writes what the commands `inspect` and `doctor` of docs/cli.md print; what others print are measurements.
+"""Writes what the commands `inspect` and `doctor` of docs/cli.md print, and `explain` for a GPU; what others print are measurements.
 
     PATH=build/bin:$PATH python tools/cli_page.py [--print]
 
@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/cli.md"
 BLOCK = re.compile(
-    r"^```\n\$ (tilewright (?:inspect|doctor) .*)\n((?:(?!```).*\n)*)```$",
+    r"^```\n\$ (tilewright (?:inspect .*|doctor .*|explain .* --target \"cuda.*))\n((?:(?!```).*\n)*)```$",
     re.MULTILINE,
 )
 
