@@ -1,10 +1,11 @@
-"""Writes what the commands `inspect` and `doctor` of docs/cli.md print; what others print are measurements.
+"""Writes what the commands `inspect` and `doctor` of docs/cli.md print, and `explain` for a GPU; what others print are measurements.
 
     PATH=build/bin:$PATH python tools/cli_page.py [--print]
 
 An output that ends with a line "..." is shown up to there.
 """
 
+import os
 import re
 import shlex
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/cli.md"
 BLOCK = re.compile(
-    r"^```\n\$ (tilewright (?:inspect|doctor) .*)\n((?:(?!```).*\n)*)```$",
+    r"^```\n\$ (tilewright (?:inspect .*|doctor .*|explain .* --target \"cuda.*))\n((?:(?!```).*\n)*)```$",
     re.MULTILINE,
 )
 
@@ -24,6 +25,7 @@ def output(command: str, shown: str) -> str:
     done = subprocess.run(
         shlex.split(command),
         cwd=ROOT / "examples/fashion_mnist",
+        env=os.environ | {"TILEWRIGHT_LIBCUDA": "none"},  # so that nothing is measured
         capture_output=True,
         text=True,
         check=True,

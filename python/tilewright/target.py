@@ -13,8 +13,8 @@ _TargetNode = classes["ir.Target"]
 def Target(target, host=None):
     """The target that `target` describes: text ("llvm -mcpu=native"), a dict ({"kind": "llvm"}) or a Target.
 
-    host     target of the host part of a device program; default none
-    Raises   UserError for an unknown kind or attribute, naming the nearest
+    host     target of the host part of a device program, in a dict also its item "host"; default none, this machine
+    Raises   UserError for an unknown kind or attribute, naming the nearest, and for a host that is a GPU
     >>> Target("llvm -num-cores=2")
     """
     if isinstance(target, _TargetNode):
@@ -22,10 +22,19 @@ def Target(target, host=None):
     elif isinstance(target, dict):
         import json
 
-        node = _core.parse_target(json.dumps(target))
+        attrs = {name: value for name, value in target.items() if name != "host"}
+        node = _core.parse_target(json.dumps(attrs))
+        host = target.get("host") if host is None else host
     else:
         node = _core.parse_target(str(target))
-    return node.replace(host=Target(host)) if host is not None else node
+    if host is None:
+        return node
+    host = Target(host)
+    if _core.is_gpu(host):
+        raise UserError(
+            f'Target: the host of {_core.target_str(node)} is {host.kind_name}, a GPU\nhelp: name what launches kernels, e.g. host="llvm"'
+        )
+    return node.replace(host=host)
 
 
 _TargetNode.__str__ = lambda self: _core.target_str(self)

@@ -49,6 +49,17 @@ def test_another_machine_cannot_be_measured(command):
     )
 
 
+def test_a_gpu(command):
+    lines = command("doctor", "--target", "nvidia/nvidia-a100").out.splitlines()
+    assert lines[0] == "nvidia/nvidia-a100: kernels of a GPU"
+    assert (
+        "  num_sms                           108            multiprocessors (NVIDIA's whitepaper of A100)"
+        in lines
+    )
+    known = json.loads(command("doctor", "--target", "opencl", "--json").out)["features"]
+    assert known["warp_size"]["value"] == 32 and known["warp_size"]["source"] == "a common GPU"
+
+
 def test_a_wrong_target_is_refused(command):
     done = command("doctor", "--target", "llvm -num-cores=0")
     assert (done.code, done.err) == (2, "error: target llvm: -num-cores must be 1 to 1024, but is 0\n")

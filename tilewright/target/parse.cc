@@ -7,6 +7,7 @@
 
 #include "tilewright/ir/expr.h"
 #include "tilewright/support/near.h"
+#include "tilewright/target/architectures.h"
 #include "tilewright/target/target.h"
 
 namespace tilewright::target {
@@ -23,12 +24,31 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return parts;
 }
 
+// Without dashes and what stands before the last slash: "h100" of "nvidia/h100".
+std::string plain_name(std::string_view tag) {
+  std::string name(tag.substr(tag.rfind('/') + 1));
+  std::erase(name, '-');
+  return name;
+}
+
+// Tags that are spelled alike, or whose names have that of `tag` in them.
+std::string near_tags_text(std::string_view tag) {
+  const std::string wanted = plain_name(tag);
+  std::vector<std::string_view> found;
+  for (std::string_view known : target_tags()) {
+    if (!wanted.empty() && plain_name(known).find(wanted) != std::string::npos) found.push_back(known);
+  }
+  return found.empty() || !nearest_names(tag, target_tags()).empty()
+             ? nearest_names_text(tag, target_tags())
+             : fmt::format("did you mean {}?", fmt::join(found, " or "));
+}
+
 const TargetKind& require_kind(std::string_view name) {
   if (const TargetKind* kind = find_target_kind(name)) return *kind;
   std::vector<std::string_view> names;
   for (const TargetKind* kind : all_kinds()) names.push_back(kind->name);
   if (name.find('/') != std::string_view::npos)
-    throw UserError("unknown target tag \"{}\"", name).help("{}", nearest_names_text(name, target_tags()));
+    throw UserError("unknown target tag \"{}\"", name).help("{}", near_tags_text(name));
   throw UserError("unknown target kind \"{}\"", name).help("the kinds are {}", fmt::join(names, ", "));
 }
 
@@ -75,7 +95,9 @@ Target make_target(const TargetKind& kind, AttrMap attrs) {
       if (const auto* key = item.as<StringImmNode>()) keys.push_back(key->value);
     }
   }
-  return TargetNode::make(std::string(kind.name), std::move(attrs), std::move(keys));
+  Target target = TargetNode::make(std::string(kind.name), std::move(attrs), std::move(keys));
+  if (kind.name == "cuda") (void)cuda_architectures(target);  // refuses wrong names at once
+  return target;
 }
 
 // "llvm -mcpu=x -num-cores 4"; one or two dashes, value after = or a blank

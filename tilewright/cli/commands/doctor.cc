@@ -1,5 +1,4 @@
 // tilewright doctor: shows the description of a machine with its sources, and measures its speed.
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -30,10 +29,9 @@ nlohmann::ordered_json json_of(const std::vector<target::FeatureRow>& rows) {
   return features;
 }
 
-std::string text_of(const std::vector<target::FeatureRow>& rows) {
+// `width`: of the column of names
+std::string text_of(const std::vector<target::FeatureRow>& rows, int width) {
   std::string text;
-  size_t width = 21;
-  for (const target::FeatureRow& row : rows) width = std::max(width, row.name.size());
   for (const target::FeatureRow& row : rows) {
     const std::string value = std::visit([](auto number) { return fmt::format("{}", number); }, row.value);
     text +=
@@ -74,7 +72,7 @@ void run(const Options& options) {
     return print(json.dump(2) + "\n");
   }
   const std::string machine = generator.gpu ? "kernels of a GPU" : generator.machine;
-  print(fmt::format("{}: {}\n", options.target, machine) + text_of(rows));
+  print(fmt::format("{}: {}\n", options.target, machine) + text_of(rows, generator.gpu ? 27 : 21));
   if (peaks) print(text_of(*peaks));
 }
 
