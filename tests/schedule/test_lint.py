@@ -89,7 +89,7 @@ def test_rows_on_neighbouring_threads():
     number, line = line_of(update)
     findings = sch.lint(TARGET)
     assert [(each.kind, each.kernel, each.figure) for each in findings] == [
-        ("coalescing", "main_kernel_0", 8)
+        ("coalescing", "main_kernel", 8)
     ] * 3
     assert texts(findings) == [
         "coalescing: a warp writes C in 32 sectors of 32 bytes where 4 would do: 1024 bytes move for 128, neighbouring "

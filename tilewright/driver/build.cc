@@ -12,6 +12,7 @@
 #include "tilewright/driver/compiled_module.h"
 #include "tilewright/driver/device_module.h"
 #include "tilewright/driver/disk_cache.h"
+#include "tilewright/lower/functions/intrinsic_rules.h"
 #include "tilewright/runtime/interrupt.h"
 #include "tilewright/support/error.h"
 
@@ -130,6 +131,9 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
   const Generator generator = make_generator(target);
   const std::string machine = options.records ? machine_key(target, generator) : "";
   std::vector<Kernel> kernels = kernels_of(module, options.schedules, options.check_bounds, machine);
+  // keys of records, made before this, are those of the program as it was tuned
+  for (Kernel& kernel : kernels)
+    kernel.func = lower::with_intrinsic_rules(target->kind_name, kernel.name, kernel.func);
   if (options.records) {
     for (Kernel& kernel : kernels) {
       if (kernel.is_left_to_rules) kernel.record = options.records->best(kernel.key);

@@ -14,7 +14,7 @@ namespace tilewright::explain {
 /// One finding.
 struct Finding {
   std::string kind;    // "coalescing", "banks", "spills" or "occupancy"
-  std::string kernel;  // "main_kernel_0"
+  std::string kernel;  // "main_kernel"
   double figure =
       0;  // coalescing: sectors fetched over those needed; banks: ways; spills: bytes; occupancy: 0 to 1
   Note message;      // what was found, and the user's line

@@ -11,6 +11,7 @@ void bind_runtime(nanobind::module_& m);
 void bind_script(nanobind::module_& m);
 void bind_schedule(nanobind::module_& m);
 void bind_stages(nanobind::module_& m);
+void bind_intrinsic_rules(nanobind::module_& m);
 void bind_te(nanobind::module_& m);
 void bind_topi(nanobind::module_& m);
 void bind_relax(nanobind::module_& m);

@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
   bind_script(m);
   bind_schedule(m);
   bind_stages(m);
+  bind_intrinsic_rules(m);
   bind_te(m);
   bind_topi(m);
   bind_relax(m);

@@ -2,6 +2,7 @@
 
 #include "tilewright/support/near.h"
 #include "tilewright/support/one_of.h"
+#include "tilewright/tir/registered_op.h"
 #include "tilewright/tir/tir.h"
 
 namespace tilewright::tir {
@@ -141,6 +142,7 @@ const BuiltinOp* find_builtin(std::string_view name) {
 
 Op find_op(std::string_view name) {
   const BuiltinOp* builtin = find_builtin(name);
+  if (!builtin) builtin = find_registered_op(name);
   if (!builtin) {
     std::vector<std::string_view> names;
     for (const BuiltinOp& op : kBuiltinOps) names.push_back(op.name);
@@ -176,14 +178,15 @@ std::optional<DataType> result_dtype(const BuiltinOp& op, std::span<const PrimEx
   if (is_one_of(name, {"tvm_stack_make_shape", "tvm_stack_make_array", "tvm_load_matrix_sync", "tvm_mma_sync",
                        "tvm_store_matrix_sync", "tvm_fill_fragment", "lookup_param"}))
     return DataType::handle();
-  if (has_leading_dtype(name)) return std::nullopt;
+  if (has_leading_dtype(name) || !find_builtin(name)) return std::nullopt;
   return kInt32;
 }
 
-bool is_pure(const Expr& op) {
-  const auto* node = op.as<OpNode>();
-  const BuiltinOp* builtin = node ? find_builtin(node->name) : nullptr;
-  return builtin && builtin->effect == Effect::kPure;
+bool is_pure(const Expr& callee) {
+  const auto* node = callee.as<OpNode>();
+  const BuiltinOp* op = node ? find_builtin(node->name) : nullptr;
+  if (node && !op) op = find_registered_op(node->name);
+  return op && op->effect == Effect::kPure;
 }
 
 bool is_call_of(const CallNode* call, std::string_view name) {

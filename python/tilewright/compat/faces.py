@@ -15,6 +15,7 @@ from . import (
     functors,
     graphs,
     instructions,
+    intrinsics,
     nodes,
     param_files,
     relax_build,
@@ -56,6 +57,7 @@ def tvm_names() -> dict:
         "convert": _convert,
         "DataType": nodes.DataType,
         **errors.NAMES,
+        **intrinsics.OLD_NAMES,
     }
 
 
@@ -174,6 +176,7 @@ def tir_names() -> dict:
         "sum": te.sum,
         "IndexMap": tir.IndexMap,
         "build": _tir_build,
+        **intrinsics.TIR_NAMES,
     }
 
 
@@ -333,6 +336,7 @@ def ir_names() -> dict:
         "VDevice": graphs.VDevice,
         "TupleType": ir.TupleType,
         "EnvFunc": _EnvFunc,
+        **intrinsics.IR_NAMES,
     }
 
 

@@ -8,7 +8,7 @@ class Finding(NamedTuple):
 
     #: "coalescing", "banks", "spills" or "occupancy"
     kind: str
-    #: the lowered kernel: "main_kernel_0"
+    #: the lowered kernel: "main_kernel"
     kernel: str
     #: coalescing: sectors that move over those needed; banks: words of one bank at once; spills: bytes; occupancy: a part, 0 to 1
     figure: float

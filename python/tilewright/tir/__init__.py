@@ -11,6 +11,9 @@ from ..ir.printing import to_script as _to_script
 from ._index_map import index_map as index_map
 from ._interpreter import interpret as interpret
 from ._interpreter import verify as verify
+from ._intrin_rules import call_pure_extern as call_pure_extern
+from ._intrin_rules import register_intrin_rule as register_intrin_rule
+from ._intrin_rules import register_op as register_op
 from ._tensor_intrin import TensorIntrin as TensorIntrin
 from ._walk import post_order_visit as post_order_visit
 from ._walk import substitute as substitute

@@ -19,7 +19,7 @@ def test_source():
     (kernels,) = module.imports
     assert kernels.kind == "metal"
     assert kernels.get_source() == module.get_source() == module.get_source("metal")
-    assert "kernel void double_kernel_0(" in kernels.get_source()
+    assert "kernel void double_kernel(" in kernels.get_source()
 
 
 def test_names_of_machines():

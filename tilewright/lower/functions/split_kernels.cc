@@ -21,12 +21,23 @@ PrimFunc lowered(const std::vector<Var>& params, const Stmt& body, std::string_v
   return PrimFuncNode::make(params, std::vector<Buffer>(params.size()), body, Type(), std::move(attrs));
 }
 
-// Pointers first, each in order of first use.
-std::vector<Var> params_of(const Stmt& body) {
-  std::vector<Var> pointers, scalars;
-  for (const Var& var : free_vars(body)) (var->dtype.is_handle() ? pointers : scalars).push_back(var);
-  pointers.insert(pointers.end(), scalars.begin(), scalars.end());
-  return pointers;
+// Pointers first: those of the function's parameters in their order, then others, as the numbers, in order of first use.
+std::vector<Var> params_of(const PrimFunc& func, const Stmt& body) {
+  const std::vector<Var> used = free_vars(body);
+  std::vector<Var> params, others, scalars;
+  for (const Buffer& buffer : func->buffers) {
+    if (buffer && std::find(used.begin(), used.end(), buffer->data) != used.end())
+      params.push_back(buffer->data);
+  }
+  for (const Var& var : used) {
+    if (!var->dtype.is_handle())
+      scalars.push_back(var);
+    else if (std::find(params.begin(), params.end(), var) == params.end())
+      others.push_back(var);
+  }
+  params.insert(params.end(), others.begin(), others.end());
+  params.insert(params.end(), scalars.begin(), scalars.end());
+  return params;
 }
 
 // The extent of a loop over blocks, which may be more than 32 bits hold: a launch then says so.
@@ -70,7 +81,8 @@ class KernelSplitter {
  private:
   // call_packed(kernel, device, grid, block, dynamic shared memory, arguments); the driver puts in the kernel's key
   Stmt launched(const ForNode* kernel) {
-    const std::string kernel_name = name_ + "_kernel_" + std::to_string(num_kernels_++);
+    std::string kernel_name = name_ + "_kernel";
+    if (num_kernels_++ > 0) kernel_name += "_" + std::to_string(num_kernels_ - 1);
     std::vector<PrimExpr> extents(kKernelAxes.size(), imm(1, kInt64));
     for (const ForNode* loop = kernel; loop; loop = loop->body.as<ForNode>()) {
       const auto axis = kernel_axis(loop);
@@ -88,7 +100,7 @@ class KernelSplitter {
                                   extents[3],
                                   imm(dynamic_bytes(kernel), kInt64)};
     const Stmt body(kernel);
-    const std::vector<Var> params = params_of(body);
+    const std::vector<Var> params = params_of(func_, body);
     args.insert(args.end(), params.begin(), params.end());
     module = with_function(module, kernel_name, lowered(params, body, kDeviceKernel, func_));
     alignment = std::max(alignment, widest_vector(body));

@@ -3,6 +3,7 @@
 
 #include "tilewright/support/near.h"
 #include "tilewright/tir/limits.h"
+#include "tilewright/tir/registered_op.h"
 
 namespace tilewright::script {
 namespace {
@@ -176,6 +177,7 @@ Value call_tir_function(Parser& parser, std::string_view name, Args& args) {
     if (other == name) return call_builtin(parser, *find_builtin(op_name), args);
   }
   if (const BuiltinOp* op = find_builtin(name)) return call_builtin(parser, *op, args);
+  if (const BuiltinOp* op = tir::find_registered_op(name)) return call_builtin(parser, *op, args);
   for (const auto& [other, form] : kElsewhere) {
     if (other == name) throw UserError(args.span, "{} is written as `{}`", args.function, form);
   }
