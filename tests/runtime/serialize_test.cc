@@ -38,6 +38,7 @@ Executable sample() {
   builder.add(main.finish());
   Executable executable = builder.finish();
   executable.notes = {{"target", "llvm"}, {"flops.main", "35"}};
+  executable.devices = {Device::cpu(), Device::cpu()};
   return executable;
 }
 
@@ -55,6 +56,7 @@ TEST(Serialize, RoundTrip) {
   EXPECT_EQ(bytes.size() % 64, 0u);
   const Executable after = load(bytes, "sample");
   EXPECT_EQ(to_text(after), to_text(before));
+  EXPECT_EQ(after.devices, before.devices);
   EXPECT_EQ(save(after), bytes);
   EXPECT_EQ(after.note("flops.main"), "35");
   EXPECT_EQ(after.note("flops.other"), "");
@@ -146,6 +148,7 @@ TEST(Verify, FaultsAreNamed) {
   EXPECT_EQ(fault_of([](E, F f) { f.code[0].a = 900; }), "instruction 0 of \"main\" uses register 900 of 10");
   EXPECT_EQ(fault_of([](E, F f) { f.code[0].opcode = static_cast<Opcode>(200); }),
             "instruction 0 of \"main\" has the unknown opcode 200");
+  EXPECT_EQ(fault_of([](E, F f) { f.code[0].device = 2; }), "instruction 0 of \"main\" uses device 2 of 2");
   EXPECT_EQ(fault_of([](E, F f) { f.code[0].b = 4000; }),
             "instruction 0 of \"main\" uses 5 operands from 4000 of 22");
   EXPECT_EQ(fault_of([](E, F f) { f.code[0].num_operands = 1; }), "instruction 0 of \"main\" has 1 operands");

@@ -12,12 +12,14 @@ PRINTED = """\
 cuda:0 emulated GPU 9.0 132 32
 cuda:0 cpu:0 [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
 [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+cpu:0 [3.5, 3.5, 3.5, 3.5, 3.5]
+['llvm:0', 'cuda:0']
 """
 
 
 def test_its_example_runs():
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     run = subprocess.run(
         [sys.executable, "-c", "\n".join(blocks)],
         env=os.environ | {"TILEWRIGHT_CUDA_EMULATION": "1"},

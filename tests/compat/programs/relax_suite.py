@@ -120,6 +120,40 @@ def test_virtual_devices():
     np.testing.assert_allclose(result.numpy(), arrays[0] @ arrays[1] @ arrays[2], rtol=1e-5)
 
 
+def test_hints_are_realized():
+    @I.ir_module
+    class Before:
+        I.module_global_infos({"vdevice": [I.vdevice("llvm", 0), I.vdevice("opencl", 0)]})
+
+        @R.function
+        def foo(x: R.Tensor((2, 3), "float32", "llvm:0"), y: R.Tensor((2, 3), "float32")):
+            with R.dataflow():
+                lv0 = R.hint_on_device(x, tvm.opencl(0))
+                gv = R.add(lv0, y)
+                R.output(gv)
+            return gv
+
+    @I.ir_module
+    class Expected:
+        I.module_global_infos({"vdevice": [I.vdevice("llvm", 0), I.vdevice("opencl", 0)]})
+
+        @R.function
+        def foo(
+            x: R.Tensor((2, 3), "float32", "llvm:0"), y: R.Tensor((2, 3), "float32", "opencl:0")
+        ) -> R.Tensor((2, 3), "float32", "opencl:0"):
+            with R.dataflow():
+                lv0: R.Tensor((2, 3), "float32", "opencl:0") = R.to_vdevice(x, "opencl:0")
+                gv: R.Tensor((2, 3), "float32", "opencl:0") = R.add(lv0, y)
+                R.output(gv)
+            return gv
+
+    realized = relax.transform.RealizeVDevice()(Before)
+    tvm.ir.assert_structural_equal(realized, Expected)
+    replaced = relax.transform.UpdateVDevice(tvm.ir.VDevice("metal", 0, "global"), 1)(realized)
+    assert str(replaced["foo"].ret_struct_info.vdevice) == "metal:0"
+    assert str(replaced["foo"].params[0].struct_info.vdevice) == "llvm:0"
+
+
 def test_errors_are_of_tvms_types():
     with pytest.raises(tvm.error.DiagnosticError):
 
