@@ -81,8 +81,11 @@ class Combiner {
                 {mask, load(buffer, place_), imm(lane), imm(width), imm(warp_size_)});
   }
 
-  // Values from other lanes get names: all lanes give theirs before any takes one in.
+  // Values from other lanes get names, so that all lanes give theirs before any takes one in; one that is used once is
+  // given where it is taken.
   Stmt taken_in(const std::vector<PrimExpr>& others) const {
+    if (others.size() == 1 && analysis::is_commutative(update_.results[0]->kind, others[0]->dtype))
+      return update_stmt(update_, partial_, place_, others);
     std::vector<Var> names;
     std::vector<PrimExpr> terms;
     for (size_t n = 0; n < others.size(); ++n) {
@@ -112,25 +115,32 @@ class Combiner {
 
   // In shared memory, half of the threads take in the parts of the other half, until one is left.
   Stmt by_memory(int64_t parts) {
-    const PrimExpr thread = place_in(group_.parts), begin = place_in(group_.others) * parts;
+    // neighbouring threads have neighbouring elements
+    const PrimExpr thread = place_in(group_.parts);
+    const int64_t apart = group_.has_neighbours ? 1 : group_.num_others();
+    const PrimExpr begin = place_in(group_.others) * (group_.has_neighbours ? parts : 1);
     allocate(group_.num_others() * parts);
-    const std::vector<PrimExpr> own = {begin + thread};
+    const std::vector<PrimExpr> own = {begin + thread * apart};
     std::vector<Stmt> stmts;
     for (size_t n = 0; n < partial_.size(); ++n)
       stmts.push_back(store(shared_[n], load(partial_[n], place_), own));
     for (auto step = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(parts)) / 2); step > 0;
          step /= 2) {
       const PrimExpr takes = thread < std::min(step, parts - step);
-      stmts.push_back(IfThenElseNode::make(
-          takes, update_stmt(update_, shared_, own, loads(shared_, {begin + thread + step}))));
+      const Stmt sum = update_stmt(update_, shared_, own, loads(shared_, {begin + (thread + step) * apart}));
+      // the first thread has the result without waiting
+      const bool is_result = step == 1 && !is_for_all_;
+      stmts.push_back(IfThenElseNode::make(takes, is_result ? seq({sum, taken_from(own)}) : sum));
     }
-    // the first thread has its result without waiting
+    if (is_for_all_) stmts.push_back(taken_from({begin}));
+    return seq(std::move(stmts));
+  }
+
+  Stmt taken_from(const std::vector<PrimExpr>& place) const {
     std::vector<Stmt> results;
     for (size_t n = 0; n < partial_.size(); ++n)
-      results.push_back(store(partial_[n], load(shared_[n], is_for_all_ ? std::vector{begin} : own), place_));
-    stmts.push_back(is_for_all_ ? seq(std::move(results))
-                                : IfThenElseNode::make(thread < 1, seq(std::move(results))));
-    return seq(std::move(stmts));
+      results.push_back(store(partial_[n], load(shared_[n], place), place_));
+    return seq(std::move(results));
   }
 
   void allocate(int64_t num_elements) {

@@ -10,8 +10,10 @@ using namespace tir;
 
 /// The threads that have parts of one result, and the others of their block.
 struct Sharers {
-  std::vector<std::pair<Var, int64_t>> parts, others;  // variable and extent of each axis, outermost first
-  bool is_fastest = false;                             // the parts are those of threadIdx.x alone
+  std::vector<std::pair<Var, int64_t>> parts,
+      others;                  // variable and extent of each axis, z before y before x
+  bool is_fastest = false;     // the parts are those of threadIdx.x alone
+  bool has_neighbours = true;  // neighbouring threads have parts of one result
 
   int64_t num_parts() const;
   int64_t num_others() const;

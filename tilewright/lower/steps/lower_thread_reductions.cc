@@ -122,7 +122,9 @@ class Reduction {
   Sharers sharers() const {
     Sharers group;
     arith::Analyzer analyzer;
-    for (const ForNode* loop : threads_) {
+    std::vector<const ForNode*> threads = threads_;
+    std::ranges::sort(threads, {}, [](const ForNode* loop) { return *kernel_axis(loop); });
+    for (const ForNode* loop : threads) {
       const PrimExpr extent = analyzer.simplify(loop->extent);
       const auto* number = extent.as<IntImmNode>();
       if (!number)
@@ -133,7 +135,8 @@ class Reduction {
             loop->loop_var->name_hint)
             .help("split the loop by the number of threads, and bind the inner loop");
       (reduces(loop, realize_) ? group.parts : group.others).emplace_back(loop->loop_var, number->value);
-      if (reduces(loop, realize_)) group.is_fastest = loop->thread_tag == "threadIdx.x";
+      if (loop->thread_tag == "threadIdx.x")
+        group.is_fastest = group.has_neighbours = reduces(loop, realize_);
     }
     group.is_fastest = group.is_fastest && group.parts.size() == 1;
     return group;

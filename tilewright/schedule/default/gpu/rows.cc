@@ -239,8 +239,11 @@ std::optional<Reason> choose_by_threads(Schedule& sch, BlockRef ref, const GpuFe
   const int64_t threads =
       threads_of_row(terms.value_or(kLoopCosts.likely_extent * features.warp_size), features);
   order_loops(sch, loops.spatial, loops.others);
-  // each thread has terms that follow each other, so that the first of equal ones is kept
-  const std::vector<LoopRef> parts = steps::split(sch, fused(sch, loops.others), {threads, None{}});
+  // neighbours read neighbours; where the first of equal terms is kept, each thread has terms that follow each other
+  const bool is_free = update->order == analysis::TermOrder::kFree;
+  std::vector<LoopRef> parts = steps::split(sch, fused(sch, loops.others),
+                                            is_free ? Factors{None{}, threads} : Factors{threads, None{}});
+  if (is_free) std::swap(parts[0], parts[1]);
   const LoopRef row = loops.spatial.empty() ? steps::add_unit_loop(sch, parts[0]) : fused(sch, loops.spatial);
   steps::bind(sch, row, "blockIdx.x");
   steps::bind(sch, parts[0], "threadIdx.x");

@@ -9,13 +9,40 @@
 // are channels and taps.
 #include <algorithm>
 
+#include "tilewright/arith/analyzer.h"
 #include "tilewright/schedule/default/cpu/rules.h"
 #include "tilewright/schedule/default/gpu/product_parts.h"
 #include "tilewright/schedule/default/gpu/threads.h"
 #include "tilewright/schedule/steps.h"
+#include "tilewright/tir/builder.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::schedule {
 namespace {
+
+// True if neighbours along `axis` lie side by side: row * 27 + term // 9 * 9 + term % 9 goes along terms.
+bool are_neighbours(const BlockShape& shape, const BufferLoadNode* load, size_t axis) {
+  const Buffer& buffer = load->buffer;
+  if (along(shape, load, axis) == Along::kContiguous) return true;
+  if (!buffer->strides.empty()) return false;
+  PrimExpr place = make_const_int(load->indices[0]->dtype, 0);
+  for (size_t dim = 0; dim < buffer->shape.size(); ++dim)
+    place = place * tir::cast(place->dtype, buffer->shape[dim]) + tir::cast(place->dtype, load->indices[dim]);
+  const IterVar& term = shape.block->iter_vars[axis];
+  arith::Analyzer analyzer;
+  for (const IterVar& each : shape.block->iter_vars) analyzer.bind(each->var, each->dom);
+  const PrimExpr rest = analyzer.simplify(place - tir::cast(place->dtype, term->var));
+  return !tir::uses(rest, term->var.get());
+}
+
+// Threads write `in_sector` terms of some rows at once: rows of terms are so far apart that these lie in different banks,
+// and begin where vectors may.
+void pad_rows(Schedule& sch, BlockRef copy, int64_t in_sector, const GpuFeatures& features) {
+  const int64_t bytes = std::max<int64_t>(1, sch.get(copy)->writes[0]->buffer->dtype.num_bytes());
+  const int64_t of_banks = features.banks / std::min(in_sector, features.banks) * features.bank_bytes;
+  const int64_t apart = std::max<int64_t>(1, std::max(of_banks, features.vector_load_bytes) / bytes);
+  steps::storage_align(sch, copy, {int64_t{0}}, -2, 2 * apart, apart);
+}
 
 // The loops of the copy of a tile in the order in which threads take elements: along terms where these are neighbours
 // in memory, a sector of a row after the other, else along rows.
@@ -27,7 +54,7 @@ LoopRef copying_loop(Schedule& sch, BlockRef copy, int64_t loops_around, const G
   const LoopRef row = loops[loops.size() - 2], term = loops[loops.size() - 1];
   const size_t term_axis = shape ? shape->block->iter_vars.size() - 1 : 0;
   const bool is_along_terms = shape && std::ranges::any_of(shape->loads, [&](const BufferLoadNode* load) {
-                                return along(*shape, load, term_axis) == Along::kContiguous;
+                                return are_neighbours(*shape, load, term_axis);
                               });
   *lanes = shape && !is_along_terms ? lanes_of(*shape, features) : 1;
   if (!is_along_terms) {
@@ -39,6 +66,7 @@ LoopRef copying_loop(Schedule& sch, BlockRef copy, int64_t loops_around, const G
       std::min(std::max<int64_t>(1, features.sector_bytes / bytes), extent_of(sch, term));
   const std::vector<LoopRef> parts = steps::split(sch, term, {None{}, in_sector});
   steps::reorder(sch, {parts[0], row, parts[1]});
+  pad_rows(sch, copy, in_sector, features);
   return steps::fuse(sch, {parts[0], row, parts[1]});
 }
 
@@ -58,10 +86,6 @@ void copy_by_threads(Schedule& sch, BlockRef copy, LoopRef step, const TilePlan&
   const std::vector<LoopRef> parts = steps::split(sch, loop, factors);
   steps::bind(sch, parts[1], "threadIdx.x");
   if (lanes > 1) steps::vectorize(sch, parts[2]);
-  const int64_t bytes = std::max<int64_t>(1, sch.get(copy)->writes[0]->buffer->dtype.num_bytes());
-  // rows of terms begin in other banks, and where vectors may
-  steps::storage_align(sch, copy, {int64_t{0}}, -2, features.banks * features.bank_bytes / bytes,
-                       std::max<int64_t>(1, features.vector_load_bytes / bytes));
 }
 
 void write_by_threads(Schedule& sch, BlockRef copy, LoopRef thread, const GpuFeatures& features) {
