@@ -83,46 +83,6 @@ VirtualMachine add_three() {
   });
 }
 
-// x: float32[5] -> (x + 1, in the arena of device 1) + 2
-TEST(VirtualMachine, InstructionsSayForWhichDevice) {
-  ExecutableBuilder builder;
-  builder.add_device(Device::cpu());
-  builder.add_device(Device::cpu());
-  FunctionBuilder main(builder, "main", {{"x", "float32[5]"}}, {{"y", "float32[5]"}});
-  main.check_tensor(main.parameter(0), "x", kFloat32, {imm(5)});
-  main.arena(imm(64));
-  const Register first = main.arena_tensor(imm(0), kFloat32, {imm(5)});
-  main.call_kernel("add", {main.parameter(0), imm(0), first});
-  main.on_device(1);
-  main.arena(imm(64));
-  const Register second = main.arena_tensor(imm(0), kFloat32, {imm(5)});
-  main.call_kernel("add", {main.parameter(0), imm(1), second});
-  const Register result = main.new_tensor(kFloat32, {imm(5)});
-  main.call_kernel("add", {second, imm(2), result});
-  main.ret(main.make_tuple({first, result}));
-  builder.add(main.finish());
-  const VirtualMachine vm(builder.finish(), kernels());
-  EXPECT_EQ(vm.devices().size(), 2u);
-  EXPECT_EQ(to_text(vm.executable()),
-            "main(x: float32[5]) -> y: float32[5]\n"
-            "   0: check_tensor(r0, \"x\", float32, 1, 5)\n"
-            "   1: arena(64)\n"
-            "   2: r1 = arena_tensor(0, float32, 5)\n"
-            "   3: call_kernel(add, r0, 0, r1)\n"
-            "   4: arena(64) on cpu:0\n"
-            "   5: r2 = arena_tensor(0, float32, 5) on cpu:0\n"
-            "   6: call_kernel(add, r0, 1, r2) on cpu:0\n"
-            "   7: r3 = new_tensor(float32, 5) on cpu:0\n"
-            "   8: call_kernel(add, r2, 2, r3) on cpu:0\n"
-            "   9: r4 = make_tuple(r1, r3) on cpu:0\n"
-            "  10: return(r4) on cpu:0\n");
-  for (int call = 0; call < 3; ++call) {  // the second call finds the frame of the first
-    const Value results = vm("main", tensor(Shape{5}, static_cast<float>(call)));
-    EXPECT_EQ(elements(results.as_tuple()[0]), std::vector<float>(5, static_cast<float>(call)));
-    EXPECT_EQ(elements(results.as_tuple()[1]), std::vector<float>(5, static_cast<float>(call + 3)));
-  }
-}
-
 // found: bfloat16 products took twice the time with arrays of numpy
 TEST(VirtualMachine, ArgumentsBeginWithALineWhereTheProgramSaysSo) {
   const auto given = [](DataType dtype, int64_t count, size_t offset) {
