@@ -31,6 +31,10 @@ TEST(GpuFeatures, AreThoseOfTheComputeCapability) {
   EXPECT_EQ(t4.max_threads_per_sm, 1024);
   EXPECT_TRUE(t4.tensor_cores.float16);
   EXPECT_FALSE(t4.tensor_cores.bfloat16);
+  EXPECT_FALSE(t4.tensor_cores.int8);
+  EXPECT_FALSE(of("cuda -arch=sm_70").tensor_cores.float16);
+  EXPECT_EQ(h100.tensor_fma_per_cycle_per_sm, 2048);
+  EXPECT_EQ(of("cuda -arch=sm_61").tensor_fma_per_cycle_per_sm, 0);
   EXPECT_EQ(of("cuda"), t4);
   EXPECT_EQ(source_of("cuda -arch=sm_75", "max_threads_per_sm"),
             "CUDA C++ Programming Guide, compute capability 7.5");
@@ -47,7 +51,7 @@ TEST(GpuFeatures, AttributesGoBeforeTables) {
   const std::string target =
       "cuda -arch=sm_80 -max_num_threads=512 -max_shared_memory_per_block=166912 -num-cores=42"
       " -max_threads_per_multiprocessor=1536 -registers_per_block=32768 -thread_warp_size=64"
-      " -max_shared_memory_per_multiprocessor=200000 -l2_cache_size_bytes=4096";
+      " -max_shared_memory_per_multiprocessor=200000 -l2_cache_size_bytes=4096 -allow_tf32=1";
   const GpuFeatures features = of(target);
   EXPECT_EQ(features.max_threads_per_block, 512);
   EXPECT_EQ(features.shared_bytes_per_block, 166912);
@@ -58,6 +62,8 @@ TEST(GpuFeatures, AttributesGoBeforeTables) {
   EXPECT_EQ(features.warp_size, 64);
   EXPECT_EQ(features.shared_bytes_per_sm, 200000);
   EXPECT_EQ(features.l2_bytes, 4096);
+  EXPECT_EQ(features.allow_tf32, 1);
+  EXPECT_EQ(of("cuda -arch=sm_80").allow_tf32, 0);
   EXPECT_EQ(source_of(target, "num_sms"), "-num-cores");
   EXPECT_EQ(of("opencl -max_num_threads=64 -max_threads_per_block=128").max_threads_per_block, 128);
 }

@@ -47,6 +47,8 @@ inline constexpr TargetAttr kGpuAttrs[] = {
     {"l2_cache_size_bytes", TargetAttr::kInt, "size of the cache that all blocks share", "bytes", kLeastCache,
      kMostCache},
     {"thread_warp_size", TargetAttr::kInt, "threads that run in step", "threads", 1, 128},
+    {"allow_tf32", TargetAttr::kInt,
+     "1: tensor cores may multiply float32 with the 10 bits of mantissa that they keep", "", 0, 1},
     {"model", TargetAttr::kString, "name of the machine, for people"},
     {"device", TargetAttr::kString, "kind of device, for rules"},
     {"keys", TargetAttr::kStrings, "extra keys for rules"},

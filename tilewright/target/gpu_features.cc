@@ -98,12 +98,23 @@ GpuFeatures together(GpuFeatures oldest, const GpuFeatures& other) {
 
 TensorCores tensor_cores_of(int64_t number) {
   TensorCores cores;
-  cores.float16 = number >= 70;
-  cores.int8 = number >= 72;
+  cores.float16 = number >= 75;  // before, in parts of 8 x 8 results, which nothing here uses
+  cores.int8 = number >= 80;
   cores.bfloat16 = cores.tensor_float32 = number >= 80;
   cores.float64 = number == 80 || number == 90 || number == 100;
   cores.float8 = number >= 89;
   return cores;
+}
+
+// Dense products of float16 by the chip's peak, its clock and its multiprocessors.
+int64_t tensor_fma_of(int64_t number) {
+  switch (number) {
+    case 80:
+    case 87: return 1024;
+    case 90: return 2048;
+    case 100: return 4096;
+    default: return number >= 70 ? 512 : 0;
+  }
 }
 
 using Builder = FeatureBuilder<KnownGpuFeatures>;
@@ -128,6 +139,7 @@ void set_capability(int64_t number, Builder* builder) {
   builder->set(&G::l2_bytes, known.l2_bytes, chip);
   builder->set(&G::l2_bytes_per_cycle, known.l2_bytes_per_cycle, chip);
   builder->set(&G::memory_bytes_per_cycle, known.memory_bytes_per_cycle, chip);
+  builder->set(&G::tensor_fma_per_cycle_per_sm, tensor_fma_of(known.number), chip);
   const TensorCores cores = tensor_cores_of(known.number);
   std::apply([&](const auto&... field) { (builder->set(field.member, cores.*field.member, guide), ...); },
              TensorCores::fields());
@@ -172,6 +184,7 @@ void set_attributes(const ir::Target& target, Builder* builder) {
   builder->set_from_target(&G::shared_bytes_per_sm, target, "max_shared_memory_per_multiprocessor");
   builder->set_from_target(&G::num_sms, target, "num-cores");
   builder->set_from_target(&G::l2_bytes, target, "l2_cache_size_bytes");
+  builder->set_from_target(&G::allow_tf32, target, "allow_tf32");
   const GpuFeatures& known = builder->known.features;
   if (known.most_shared_bytes_per_block < known.shared_bytes_per_block)
     builder->set(&G::most_shared_bytes_per_block, known.shared_bytes_per_block,

@@ -4,7 +4,7 @@
 
 namespace tilewright::target {
 
-/// Products of matrices that a warp computes by one instruction, by what they multiply.
+/// Products of matrices that a warp computes by one instruction, 16 x 8 results at least, by what they multiply.
 struct TensorCores {
   bool float16 = false;
   bool bfloat16 = false;
@@ -52,6 +52,8 @@ struct GpuFeatures {
   int64_t max_grid_z = 65535;
   int64_t max_block_z = 64;
   bool has_warp_shuffle = false;
+  int64_t tensor_fma_per_cycle_per_sm = 0;
+  int64_t allow_tf32 = 0;
   TensorCores tensor_cores = {};
 
   /// Name, unit and meaning of each field; `tensor_cores` has a table of its own.
@@ -94,7 +96,11 @@ struct GpuFeatures {
         FeatureField{&G::max_grid_z, "max_grid_z", "blocks", "along z of a grid"},
         FeatureField{&G::max_block_z, "max_block_z", "threads", "along z of a block"},
         FeatureField{&G::has_warp_shuffle, "has_warp_shuffle", "",
-                     "threads of a warp can read each other's registers"}};
+                     "threads of a warp can read each other's registers"},
+        FeatureField{&G::tensor_fma_per_cycle_per_sm, "tensor_fma_per_cycle_per_sm", "per cycle",
+                     "multiply-adds of float16 that tensor cores of a multiprocessor start"},
+        FeatureField{&G::allow_tf32, "allow_tf32", "",
+                     "1: float32 may be multiplied with 10 bits of mantissa"}};
   }
   /// How many blocks of `threads`, each with `registers_per_thread` and `shared_bytes`, a multiprocessor keeps at
   /// once; 0 if not even one.  Registers are given to warps in parts of 256, shared memory in parts of 1 KiB.

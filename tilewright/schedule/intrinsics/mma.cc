@@ -340,6 +340,8 @@ std::string mma_product_name(const MmaElement& a, const MmaElement& b, DataType 
                      is_column_first ? "_columns_first" : "");
 }
 
+std::string mma_fill_name(DataType sum) { return fmt::format("mma_fill_16x16_{}", sum_of(sum)->name); }
+
 std::optional<TensorIntrin> mma_intrinsic(const std::string& name) {
   std::string_view rest = name;
   if (!take(&rest, "mma_")) return std::nullopt;

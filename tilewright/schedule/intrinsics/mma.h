@@ -41,6 +41,9 @@ std::string mma_load_name(const MmaElement& element, MmaOperand operand, bool is
 std::string mma_product_name(const MmaElement& a, const MmaElement& b, DataType sum, bool halves,
                              bool is_column_first);
 
+/// "mma_fill_16x16_f32"
+std::string mma_fill_name(DataType sum);
+
 /// The intrinsic of that name; nothing for other names.
 ///   mma_ldmatrix_<element>_<a or b>[_trans][_dyn]   a tile of shared memory to a fragment; by ldmatrix where terms lie
 ///                                                   side by side or elements have 16 bits, else element by element

@@ -38,6 +38,13 @@ IterType type_of(const State& state, NodeId id, const PrimExpr& index, const Ind
   return has_reduce ? IterType::kReduce : IterType::kSpatial;
 }
 
+// In 64 bits: a product of matrices can have more instances than 32 bits count.
+PrimExpr num_instances(const std::vector<PrimExpr>& extents) {
+  PrimExpr count = make_const_int(kInt64, 1);
+  for (const PrimExpr& extent : extents) count = count * tir::cast(kInt64, extent);
+  return count;
+}
+
 void apply(State& state, const Args& args) {
   const NodeId id = state[args.block];
   const std::vector<NodeId> nest = require_trivial_nest(state, id);
@@ -51,7 +58,7 @@ void apply(State& state, const Args& args) {
   const MappedSpace space =
       require_one_to_one(state, id, map, extents, fmt::format("block {}", state.node(id).name));
   arith::Analyzer analyzer;
-  if (!analyzer.can_prove_equal(product(space.shape), product(extents)))
+  if (!analyzer.can_prove_equal(num_instances(space.shape), num_instances(extents)))
     throw refuse(state, id, "the map leaves gaps: {} instances of block {} in a space of {}",
                  text(analyzer.simplify(product(extents))), state.node(id).name,
                  text(analyzer.simplify(product(space.shape))));

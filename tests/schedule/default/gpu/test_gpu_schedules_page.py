@@ -20,10 +20,20 @@ def test_its_example_runs(capsys):
 def test_the_table_names_all_rules():
     rules = set(
         re.findall(
-            r'(?:attempt|note\(&attempts,)\(?"(\w+)"',
+            r'(?:attempt|tile_by|note\(&attempts,)\(?"(\w+)"',
             (ROOT / "tilewright/schedule/default/gpu/schedule_for_gpu.cc").read_text(),
         )
     )
-    assert rules == {"rows", "tiles", "columns", "transpose", "choose", "threads", "one_thread", "inline"}
+    assert rules == {
+        "rows",
+        "tensor_cores",
+        "tiles",
+        "columns",
+        "transpose",
+        "choose",
+        "threads",
+        "one_thread",
+        "inline",
+    }
     named = re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)
     assert set(named) == rules

@@ -6,6 +6,17 @@
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
+int64_t place_of_read(const Schedule& sch, BlockRef block, const Buffer& buffer) {
+  const std::vector<BufferRegion>& reads = sch.get(block)->reads;
+  const auto found =
+      std::ranges::find_if(reads, [&](const BufferRegion& read) { return read->buffer == buffer; });
+  TILEWRIGHT_CHECK(found != reads.end(), "block {} does not read {}", sch.get(block)->name_hint,
+                   buffer->name);
+  return found - reads.begin();
+}
+
+Buffer copied_buffer(const Schedule& sch, BlockRef copy) { return sch.get(copy)->writes[0]->buffer; }
+
 namespace {
 
 // [batch, rows, columns, terms] of the axes of `sum`, without batch where it has none.
@@ -21,19 +32,6 @@ IndexMap matrix_map(const BlockShape& sum, const ProductAxes& axes) {
   }
   return IndexMapNode::make(from, to);
 }
-
-// The number of the read buffer of `block` that is `buffer`.
-int64_t place_of_read(const Schedule& sch, BlockRef block, const Buffer& buffer) {
-  const std::vector<BufferRegion>& reads = sch.get(block)->reads;
-  const auto found =
-      std::ranges::find_if(reads, [&](const BufferRegion& read) { return read->buffer == buffer; });
-  TILEWRIGHT_CHECK(found != reads.end(), "block {} does not read {}", sch.get(block)->name_hint,
-                   buffer->name);
-  return found - reads.begin();
-}
-
-// The buffer that `block` reads for an operand whose copy is `copy`.
-Buffer copied_buffer(const Schedule& sch, BlockRef copy) { return sch.get(copy)->writes[0]->buffer; }
 
 // The copy of an operand, zeros beyond its elements, with the values before it computed in it.
 BlockRef padded_copy(Schedule& sch, BlockRef sum, BlockRef copy) {

@@ -19,6 +19,11 @@ struct ProductParts {
 ProductParts make_product_parts(Schedule& sch, const BlockShape& sum, const ProductAxes& axes,
                                 std::vector<int64_t> padding, const std::optional<BlockShape>& epilogue);
 
+/// The number of `buffer` among what `block` reads.
+int64_t place_of_read(const Schedule& sch, BlockRef block, const Buffer& buffer);
+/// The buffer that `block` reads for an operand whose copy is `copy`.
+Buffer copied_buffer(const Schedule& sch, BlockRef copy);
+
 /// Terms before rows in what `copy` writes, in memory that neighbouring threads read side by side.
 void put_terms_first(Schedule& sch, BlockRef sum, BlockRef copy);
 

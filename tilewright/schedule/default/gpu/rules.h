@@ -41,6 +41,11 @@ std::optional<Reason> choose_by_threads(Schedule& sch, BlockRef ref, const GpuFe
 std::optional<Reason> tile_product(Schedule& sch, const BlockShape& sum,
                                    const std::optional<BlockShape>& epilogue, const GpuFeatures& features);
 
+/// The same by tensor cores, where the target has them for what is multiplied.
+std::optional<Reason> multiply_by_tensor_cores(Schedule& sch, const BlockShape& sum,
+                                               const std::optional<BlockShape>& epilogue,
+                                               const GpuFeatures& features);
+
 /// The whole nest of a block in one thread: what always works.
 std::optional<Reason> run_in_one_thread(Schedule& sch, BlockRef block);
 

@@ -43,6 +43,10 @@ class GpuRules {
   std::vector<std::vector<BlockShape>> runs() const;
   bool reduces_rows(const std::vector<BlockShape>& shapes);
   void reduce_rows();
+  using TileRule = std::optional<Reason> (*)(Schedule&, const BlockShape&, const std::optional<BlockShape>&,
+                                             const GpuFeatures&);
+  bool tile_by(std::string_view name, TileRule tile, const BlockShape& sum,
+               std::optional<BlockShape> epilogue);
   void tile(const BlockShape& sum);
   void inline_paddings();
   void share(BlockRef block);
@@ -93,19 +97,24 @@ void GpuRules::reduce_rows() {
   }
 }
 
+// By one of the rules for products, without the epilogue where a step with it is refused.
+bool GpuRules::tile_by(std::string_view name, TileRule tile, const BlockShape& sum,
+                       std::optional<BlockShape> epilogue) {
+  const auto rule = [&](Schedule& copy) { return tile(copy, sum, epilogue, features_); };
+  if (attempt(name, sum.ref, rule)) return true;
+  if (!epilogue || attempts.back().reason->kind != Reason::kRefused) return false;
+  epilogue.reset();
+  return attempt(name, sum.ref, rule);
+}
+
 // A product of matrices, with the block that alone reads it if that works element by element.
 void GpuRules::tile(const BlockShape& sum) {
   const std::vector<BlockShape> all = shapes_of(sch_, blocks_);
   const std::vector<const BlockShape*> readers = readers_of(all, sum);
   std::optional<BlockShape> epilogue;
   if (readers.size() == 1 && !readers[0]->is_reduction() && !is_done(readers[0]->ref)) epilogue = *readers[0];
-  const auto rule = [&](Schedule& copy) { return tile_product(copy, sum, epilogue, features_); };
-  bool is_tiled = attempt("tiles", sum.ref, rule);
-  if (!is_tiled && epilogue && attempts.back().reason->kind == Reason::kRefused) {
-    epilogue.reset();
-    is_tiled = attempt("tiles", sum.ref, rule);
-  }
-  if (is_tiled)
+  if (tile_by("tensor_cores", multiply_by_tensor_cores, sum, epilogue) ||
+      tile_by("tiles", tile_product, sum, epilogue))
     done_.push_back(sum.ref);
   else
     reduces_rows({sum});

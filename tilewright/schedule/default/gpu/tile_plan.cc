@@ -46,8 +46,7 @@ int64_t extent_of_all(const BlockShape& sum, const std::vector<size_t>& axes) {
 
 int64_t rounded_up(int64_t value, int64_t part) { return (value + part - 1) / part * part; }
 
-struct Sizes {
-  int64_t batch, rows, columns, terms;
+struct Sizes : ProductSizes {
   int64_t operand_bytes, result_bytes;
 };
 
@@ -152,23 +151,29 @@ OrReason<ProductAxes> product_axes(const BlockShape& sum) {
   return axes;
 }
 
+ProductSizes product_sizes(const BlockShape& sum, const ProductAxes& axes) {
+  return {extent_of_all(sum, axes.batch), extent_of_all(sum, axes.rows), extent_of_all(sum, axes.columns),
+          extent_of_all(sum, axes.terms)};
+}
+
+std::optional<Reason> too_few_results(const BlockShape& sum, const ProductSizes& sizes) {
+  for (const auto& [extent, what] : {std::pair(sizes.rows, "rows"), std::pair(sizes.columns, "columns")}) {
+    if (extent < kGpuCosts.least_tile_rows)
+      return Reason(Reason::kTooSmall, "block {} has {} {}, fewer than the {} of a tile",
+                    sum.block->name_hint, extent, what, kGpuCosts.least_tile_rows);
+  }
+  return std::nullopt;
+}
+
 OrReason<TilePlan> plan_tiles(const BlockShape& sum, const GpuFeatures& features) {
   const OrReason<ProductAxes> axes = product_axes(sum);
   if (!axes) return axes.reason();
   int64_t operand_bytes = 1;
   for (const BufferLoadNode* load : sum.loads)
     operand_bytes = std::max<int64_t>(operand_bytes, load->dtype.num_bytes());
-  const Sizes sizes{extent_of_all(sum, axes->batch),
-                    extent_of_all(sum, axes->rows),
-                    extent_of_all(sum, axes->columns),
-                    extent_of_all(sum, axes->terms),
-                    operand_bytes,
+  const Sizes sizes{product_sizes(sum, *axes), operand_bytes,
                     std::max<int64_t>(1, sum.output()->dtype.num_bytes())};
-  for (const auto& [extent, what] : {std::pair(sizes.rows, "rows"), std::pair(sizes.columns, "columns")}) {
-    if (extent < kGpuCosts.least_tile_rows)
-      return Reason(Reason::kTooSmall, "block {} has {} {}, fewer than the {} of a tile",
-                    sum.block->name_hint, extent, what, kGpuCosts.least_tile_rows);
-  }
+  if (const auto reason = too_few_results(sum, sizes)) return *reason;
   TilePlan plan;
   plan.axes = *axes;
   plan.terms = std::max<int64_t>(1, kGpuCosts.sectors_of_row * features.sector_bytes / operand_bytes);

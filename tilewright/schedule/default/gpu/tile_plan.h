@@ -12,6 +12,14 @@ struct ProductAxes {
 /// The axes of `sum`; columns are those of the operand that has the last dimension of the result.
 OrReason<ProductAxes> product_axes(const BlockShape& sum);
 
+/// The constant or likely extents of a product.
+struct ProductSizes {
+  int64_t batch, rows, columns, terms;
+};
+ProductSizes product_sizes(const BlockShape& sum, const ProductAxes& axes);
+/// A reason if it has too few rows or columns for tiles.
+std::optional<Reason> too_few_results(const BlockShape& sum, const ProductSizes& sizes);
+
 /// Tiles of a product, [rows, columns] by [terms].
 struct TilePlan {
   ProductAxes axes;
