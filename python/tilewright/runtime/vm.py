@@ -210,7 +210,7 @@ class VirtualMachine:
         """
         devices = self._machine.devices
         for each in devices_of("time_evaluator", dev):
-            if each is not None and each not in devices:
+            if each not in devices:
                 runs_on = ", ".join(map(str, devices))
                 raise UserError(f"time_evaluator: the machine runs on {runs_on}, not on {each}")
         return time_evaluator(
