@@ -291,3 +291,19 @@ def test_metal_is_known_by_name():
     assert str(error.value) == (
         "unsupported: cannot run on device metal:0\nhelp: this build runs on cpu, cuda and opencl"
     )
+
+
+def test_time_evaluator_of_a_machine_takes_its_device():
+    module = tw.script.parse("""
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor((5,), "float32")):
+        return x
+""")
+    vm = tw.VirtualMachine(tw.compile(module))
+    x = np.ones(5, "float32")
+    assert vm.time_evaluator("main", tw.cpu(0), number=1)(x).median > 0
+    with pytest.raises(tw.UserError) as error:
+        vm.time_evaluator("main", tw.opencl(0))
+    assert str(error.value) == "time_evaluator: the machine runs on cpu:0, not on opencl:0"

@@ -80,6 +80,5 @@ def test_the_host():
     module = tw.build(tw.schedule.by_rules(add, target).mod, target)
     assert "#include <math.h>" in module.get_source("c") and "__global__" in module.get_source()
     assert refused(lambda: tw.Target("cuda -arch=sm_80", host="opencl")) == (
-        "Target: the host of cuda -arch=sm_80 is opencl, a GPU\n"
-        'help: name what launches kernels, e.g. host="llvm"'
+        'Target: the host of cuda -arch=sm_80 is opencl, a GPU\nhelp: name what launches kernels, e.g. host="llvm"'
     )

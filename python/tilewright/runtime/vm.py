@@ -205,12 +205,14 @@ class VirtualMachine:
     ):
         """A callable that runs `func_name` and returns the measured times; see tilewright.runtime.time_evaluator.
 
-        dev     the machine's device, or None
+        dev     the machine's device, one of them, or None
         Raises  UserError for another device
         """
+        devices = self._machine.devices
         for each in devices_of("time_evaluator", dev):
-            if each != self._machine.device:
-                raise UserError(f"time_evaluator: the machine runs on {self._machine.device}, not on {each}")
+            if each not in devices:
+                runs_on = ", ".join(map(str, devices))
+                raise UserError(f"time_evaluator: the machine runs on {runs_on}, not on {each}")
         return time_evaluator(
             self[func_name],
             number=number,

@@ -37,7 +37,13 @@ class Program:
         return var
 
     def size(self, extent) -> int:
-        return int(tvm.arith.Analyzer().simplify(tvm.tir.const(extent) if isinstance(extent, int) else tvm.tir.stmt_functor.substitute(extent, self.sizes)))
+        return int(
+            tvm.arith.Analyzer().simplify(
+                tvm.tir.const(extent)
+                if isinstance(extent, int)
+                else tvm.tir.stmt_functor.substitute(extent, self.sizes)
+            )
+        )
 
     def input(self, name: str, *shape):
         tensor = te.placeholder(shape, name=name)
@@ -97,7 +103,9 @@ class Decisions:
         sums = [step for step in steps if len(self.s[step].op.reduce_axis)]
         if sums and self.rng.random() < 0.4:
             chosen = sums[0]
-            outer, inner = self.s[chosen].split(self.s[chosen].op.reduce_axis[0], factor=self.rng.choice(FACTORS))
+            outer, inner = self.s[chosen].split(
+                self.s[chosen].op.reduce_axis[0], factor=self.rng.choice(FACTORS)
+            )
             parts = self.s.rfactor(chosen, self.rng.choice((outer, inner)), self.rng.choice((0, -1)))
             steps.insert(steps.index(chosen), parts)
         for step in reversed(steps):
@@ -125,7 +133,9 @@ class Decisions:
         leaves = list(stage.leaf_iter_vars)
         kind = self.rng.choice(("split", "split", "reorder", "fuse"))
         if kind == "split" and leaves:
-            stage.split(self.rng.choice(leaves), **{self.rng.choice(("factor", "nparts")): self.rng.choice(FACTORS)})
+            stage.split(
+                self.rng.choice(leaves), **{self.rng.choice(("factor", "nparts")): self.rng.choice(FACTORS)}
+            )
         elif kind == "reorder" and len(leaves) > 1:
             self.rng.shuffle(leaves)
             stage.reorder(*leaves)
@@ -179,7 +189,9 @@ def main() -> int:
             reasons[detail.splitlines()[0][:60]] += 1
         elif kind != "right":
             print(f"seed {seed}: {kind}\n{detail}", flush=True)
-    print(", ".join(f"{counts[kind]} {kind}" for kind in ("right", "refused", "wrong", "internal", "crashed")))
+    print(
+        ", ".join(f"{counts[kind]} {kind}" for kind in ("right", "refused", "wrong", "internal", "crashed"))
+    )
     for reason, count in reasons.most_common(12):
         print(f"{count:6} {reason}")
     return bool(counts["wrong"] + counts["crashed"] + counts["internal"]) or not counts["right"]
