@@ -210,7 +210,9 @@ def test_targets_for_each_device(target):
     )
     for module, most in [(split(target), 64), (described, 32)]:
         ex = tw.compile(module, target=["llvm", f"{target} -max_threads_per_block=64"])
-        threads = re.findall(r'T\.thread_binding\((\d+), thread="threadIdx\.x"', ex.kernels.get_source("lowered"))
+        threads = re.findall(
+            r'T\.thread_binding\((\d+), thread="threadIdx\.x"', ex.kernels.get_source("lowered")
+        )
         assert max(map(int, threads)) == most
         machine = tw.VirtualMachine(ex)
         for found, wanted in zip(machine["main"](*args), expected, strict=True):

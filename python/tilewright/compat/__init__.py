@@ -20,6 +20,7 @@ from . import (
     keywords,
     nodes,
     printing,
+    relay,
     schedules,
     scopes,
     tables,
@@ -61,6 +62,7 @@ def install() -> types.ModuleType:
     keywords.add(modules)
     graphs.add()
     target.add()
+    relay.add()
     if "tvm_ffi" in sys.modules:  # the real one is in use: it keeps its name
         modules = {name: module for name, module in modules.items() if not name.startswith("tvm_ffi")}
     sys.modules.update(modules)

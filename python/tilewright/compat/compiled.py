@@ -8,6 +8,8 @@ import tilewright as tw
 from tilewright import runtime
 from tilewright.ir._nodes import classes
 
+from .relay.executors import machine_for
+
 _Module = runtime.Module
 _TargetNode = classes["ir.Target"]
 
@@ -64,6 +66,13 @@ def _get_function(self, name: str, query_imports: bool = False):
     return self[name]
 
 
+def _item(self, name: str, *, item=_Module.__getitem__):
+    """The function of this name; of a loaded graph "default" gives it on a device, as lib["default"](device)."""
+    if name == "default" and name not in self.function_names:
+        return lambda device=None: machine_for(self, device, {})
+    return item(self, name)
+
+
 def _entry_func(self):
     """The function "main", or the only one."""
     names = self.function_names
@@ -109,6 +118,7 @@ def add() -> None:
     _Module.time_evaluator = _time_evaluator
     _Module.get_source = _Module.inspect_source = _get_source
     _Module.get_function = _get_function
+    _Module.__getitem__ = _item
     _Module.entry_func = property(_entry_func)
     _Module.entry_name = property(lambda self: _entry_func(self).name)
     _Module.implements_function = lambda self, name, query_imports=False: name in self.function_names

@@ -11,9 +11,8 @@ import sys
 
 import numpy as np
 import tvm
-from tvm import te
-
 from campaign import Campaign, Command
+from tvm import te
 
 EXTENTS = (1, 2, 5, 7, 16, 31)
 FACTORS = (1, 2, 3, 4, 8, 32)
