@@ -15,6 +15,9 @@
      __tilewright_blob           const unsigned char[]: bytes of the VM executable; only in a compiled model.
                                  If not aligned to 64 bytes, its constants are copied
      __tilewright_blob_size      const uint64_t: the number of these bytes
+     __tilewright_device_code    const unsigned char[]: kernels of devices (runtime/device/device_code.h); only
+                                 where functions launch some.  Our loader registers them
+     __tilewright_device_code_size  const uint64_t: the number of these bytes
 
    A host that is not ours leaves __tilewright_host null.  Then a kernel runs its parallel loops serially,
    takes temporary memory with malloc (aligned_alloc) and free, and reports errors through the weak symbol
