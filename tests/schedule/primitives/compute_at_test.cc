@@ -124,15 +124,76 @@ TEST(ComputeAt, IterationsOfAFusedLoopWriteWhatTheyReadUpToTheEnd) {
   )");
 }
 
-TEST(ComputeAt, OutputIsRefused) {
+TEST(ComputeAt, ABlockThatNothingReadsIsRefused) {
   check_refused(
       kBlur, [](Schedule& sch) { sch.call("compute_at", "C", sch.call("get_loops", "B").loops()[0]); }, R"(
-    error: compute_at: block C cannot be moved: block C writes C, a parameter of the function
+    error: compute_at: nothing reads what block C writes
       f.py:9:14
        8 |     for i in range(16):
        9 |         with T.block("C"):
          |              ^^^^^^^^^^^^
       10 |             vi = T.axis.spatial(16, i)
+  )");
+}
+
+constexpr std::string_view kTwoResults = R"(
+    @T.prim_func
+    def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32"), C: T.Buffer((16,), "float32")):
+        for i in range(16):
+            with T.block("B"):
+                vi = T.axis.spatial(16, i)
+                B[vi] = A[vi] * T.float32(2)
+        for i in range(16):
+            with T.block("C"):
+                vi = T.axis.spatial(16, i)
+                C[vi] = B[vi] + T.float32(1)
+)";
+
+TEST(ComputeAt, AParameterIsStillWrittenWhole) {
+  check_schedule(
+      kTwoResults,
+      [](Schedule& sch) {
+        const auto [i0, i1] = sch.call("split", sch.call("get_loops", "C").loops()[0], by(5)).loops<2>();
+        sch.call("compute_at", "B", i0);
+      },
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32"), C: T.Buffer((16,), "float32")):
+        for i_0 in range(4):
+            for ax0 in range(5):
+                with T.block("B"):
+                    vi = T.axis.spatial(16, i_0 * 5 + ax0)
+                    T.where(i_0 * 5 + ax0 < 16)
+                    B[vi] = A[vi] * T.float32(2)
+            for i_1 in range(5):
+                with T.block("C"):
+                    vi = T.axis.spatial(16, i_0 * 5 + i_1)
+                    T.where(i_0 * 5 + i_1 < 16)
+                    C[vi] = B[vi] + T.float32(1)
+  )");
+}
+
+TEST(ComputeAt, AParameterOfWhichAPartIsReadIsRefused) {
+  check_refused(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32"), C: T.Buffer((15,), "float32")):
+        for i in range(16):
+            with T.block("B"):
+                vi = T.axis.spatial(16, i)
+                B[vi] = A[vi] * T.float32(2)
+        for i in range(15):
+            with T.block("C"):
+                vi = T.axis.spatial(15, i)
+                C[vi] = B[vi] + T.float32(1)
+  )",
+      [](Schedule& sch) { sch.call("compute_at", "B", sch.call("get_loops", "C").loops()[0]); }, R"(
+    error: compute_at: block B writes B, a parameter of the function, and its consumers do not need every element that it writes
+      f.py:5:14
+       4 |     for i in range(16):
+       5 |         with T.block("B"):
+         |              ^^^^^^^^^^^^
+       6 |             vi = T.axis.spatial(16, i)
   )");
 }
 
