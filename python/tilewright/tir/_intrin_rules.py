@@ -15,8 +15,8 @@ def register_op(name: str, *, pure: bool = True) -> None:
     name  "tir." and a word, e.g. "tir.mylog"
     pure  False: calls have side effects, so that they are neither moved nor left out; default True
     Raises UserError for a name that is no such word, or that is an operator already
-    >>> tir.register_op("tir.mylog")
-    >>> te.compute((n,), lambda i: tir.call_intrin("float32", "tir.mylog", A[i]))
+    >>> tilewright.tir.register_op("tir.mylog")
+    >>> tilewright.tir.call_intrin("float32", "tir.mylog", tilewright.tir.Var("x", "float32"))
     """
     _core.register_op(name, pure)
 
@@ -29,9 +29,9 @@ def register_intrin_rule(name: str, target: str, rule=None, *, level: int = 10):
     rule    rule(call) returns an expression of the call's dtype, or None to leave the call
     level   rules of a higher level are asked first, and one of the same level is replaced; default 10
     Raises UserError for a target that does not exist
-    >>> @tir.register_intrin_rule("tir.exp", "opencl")
-    ... def fast(call):
-    ...     return tir.call_pure_extern(call.dtype, "native_exp", call.args[0]) if call.dtype == "float32" else None
+    >>> @tilewright.tir.register_intrin_rule("tir.mylog", "opencl")
+    ... def native(call):
+    ...     return tilewright.tir.call_pure_extern("float32", "native_log", call.args[0]) if call.dtype == "float32" else None
     """
     if rule is None:
         return lambda function: register_intrin_rule(name, target, function, level=level)
@@ -44,6 +44,6 @@ def register_intrin_rule(name: str, target: str, rule=None, *, level: int = 10):
 def call_pure_extern(dtype: str, name: str, *args):
     """A call of the C function `name`, which has no side effect.
 
-    >>> tir.call_pure_extern("float32", "expf", x)
+    >>> tilewright.tir.call_pure_extern("float32", "expf", tilewright.tir.Var("x", "float32"))
     """
     return _core.call_op(dtype, "call_pure_extern", [name, *args])

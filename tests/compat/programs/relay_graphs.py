@@ -57,6 +57,12 @@ left, right = relay.split(x, [3], axis=1)
 close(run(relay.multiply(relay.sum(left), relay.sum(right)), x=a), a[:, :3].sum() * a[:, 3:].sum())
 parts = relay.split(relay.concatenate([x, x], 0), 2)
 assert len(parts) == 2
+try:
+    parts[2]
+except IndexError as error:
+    assert str(error) == "result 2 of 2 that there are", error
+else:
+    raise AssertionError("there are two")
 for found in run(parts.astuple(), x=a):
     close(found, a)
 for found, wanted in zip(run(relay.Tuple([x, relay.abs(x)]), x=a), (a, abs(a)), strict=True):
@@ -141,6 +147,10 @@ refused(
     lambda: relay.Function([x], x + y),
     "relay.Function: y of the body is no parameter\nhelp: relay.analysis.free_vars(body) lists what the body uses",
 )
+refused(
+    lambda: relay.reshape(relay.Tuple([x]), (0,)),
+    "relay: the shape of (x,) is not known\nhelp: give the variables that it is made of shapes",
+)
 refused(lambda: relay.nn.dense(x, weight, units=4), "relay.nn.dense: units is 4, but weights have 3 rows")
 refused(
     lambda: relay.nn.conv2d(data, filters, channels=4), "relay.nn.conv2d: channels is 4, but weights have 5"
@@ -180,8 +190,7 @@ refused(
 )
 refused(
     lambda: graph_executor.GraphModule(lib),
-    "GraphModule: a Python BuiltGraph is no graph on a device\n"
-    'help: as in GraphModule(lib["default"](tvm.cpu()))',
+    "GraphModule: a Python BuiltGraph is no graph on a device\nhelp: pass what lib[name](device) gives",
 )
 
 

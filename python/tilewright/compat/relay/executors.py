@@ -16,8 +16,7 @@ class GraphModule:
     def __init__(self, module):
         if not isinstance(module, GraphModule | _Machine):
             raise UserError(
-                f"GraphModule: a Python {type(module).__name__} is no graph on a device\n"
-                'help: as in GraphModule(lib["default"](tvm.cpu()))'
+                f"GraphModule: a Python {type(module).__name__} is no graph on a device\nhelp: pass what lib[name](device) gives"
             )
         self.module = getattr(module, "module", module)
 

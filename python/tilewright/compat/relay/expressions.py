@@ -98,7 +98,7 @@ class TupleWrapper:
 
     def __getitem__(self, index: int):
         if not -self.size <= index < self.size:
-            raise IndexError(f"there are {self.size} results, not {index + 1}")
+            raise IndexError(f"result {index} of {self.size} that there are")
         return TupleGetItem(self.tuple_value, index % self.size)
 
     def __len__(self) -> int:

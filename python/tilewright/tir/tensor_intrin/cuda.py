@@ -94,7 +94,7 @@ def get_mma_intrin_group(
                       from a place in a tile to [lane of the warp, element of the lane]
     Raises            UserError for dtypes that no intrinsic has
     >>> tilewright.tir.tensor_intrin.cuda.get_mma_intrin_group("shared", "global", "float16", "float16", "float32")["compute"]
-    'mma_f16f16f32'
+    mma_f16f16f32
     """
     for dtype, known in ((a_dtype, _ELEMENTS), (b_dtype, _ELEMENTS), (out_dtype, _SUMS)):
         if dtype not in known:
