@@ -192,6 +192,7 @@ def te_names() -> dict:
         "PlaceholderOp": ir._nodes.classes["te.Placeholder"],
         "ComputeOp": ir._nodes.classes["te.Compute"],
         "ExternOp": ir._nodes.classes["te.Extern"],
+        "HybridOp": ir._nodes.classes["te.Extern"],
         **te_schedule.NAMES,
     }
 
