@@ -1,4 +1,4 @@
-"""The rule tensor_cores: products of float16, bfloat16, int8 and tf32 by instructions of warps."""
+"""The rule tensor_cores: products of float16, bfloat16, int8, tf32 and float8 by instructions of warps."""
 
 import os
 import re
@@ -10,9 +10,11 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+from gpu_checking import check, operator
 from lowered_kernels import kernel_of
 
 import tilewright as tw
+from tilewright.relax import op as R
 
 A100, T4 = "cuda -arch=sm_80", "cuda -arch=sm_75"
 #: reasons of targets, not of programs
@@ -58,10 +60,15 @@ def by_tensor_cores(program, target=A100):
 
 CASES = {
     "float16": (product(33, 40, 65, "float16"), A100),
+    "float16, few rows": (product(8, 17, 7, "float16"), A100),
     "float16 of sm_75": (product(17, 33, 40, "float16"), T4),
+    "float16, columns first": (product(16, 16, 33, "float16", swapped=True), A100),
+    "float16 in float16": (product(17, 16, 16, "float16", sum_dtype="float16"), A100),
     "bfloat16, B transposed": (product(33, 24, 40, "bfloat16", transposed_b=True), A100),
     "int8": (product(20, 33, 36, "int8"), A100),
+    "uint8, B transposed": (product(16, 16, 127, "uint8", transposed_b=True), A100),
     "tf32": (product(17, 18, 19, "float32"), A100 + " -allow_tf32=1"),
+    "float8": (product(16, 18, 40, "float8_e4m3fn", transposed_b=True), "cuda -arch=sm_89"),
 }
 
 
@@ -79,6 +86,49 @@ def test_numbers(name):
         z = np.zeros(expected.shape, str(c.dtype))
         tw.tir.interpret(each, x, y, z)
         np.testing.assert_array_equal(z, expected)
+
+
+def test_each_step_keeps_the_numbers():
+    program = product(9, 17, 18, "float16")
+    steps = by_tensor_cores(program).trace
+    again = tw.Schedule(program, verify_each_step=True)
+    steps.apply_to_schedule(again)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (lambda x, w, b: R.nn.relu(R.add(R.matmul(x, w), b)), [((33, 40), "float16"), ((40, 24), "float16"), ((24,), "float16")]),
+        (lambda x, w: R.matmul(x, w), [((3, 17, 16), "float16"), ((3, 16, 20), "float16")]),
+        (lambda x, w: R.nn.conv2d(x, w, padding=1), [((1, 8, 7, 7), "float16"), ((16, 8, 3, 3), "float16")]),
+        (lambda x, w: R.matmul(x, w, out_dtype="int32"), [((17, 40), "int8"), ((40, 19), "int8")]),
+        (lambda x, w: R.matmul(x, w), [((17, 5), "bfloat16"), ((5, 127), "bfloat16")]),
+    ],
+    ids=["epilogue", "batch", "conv2d", "int8", "bfloat16"],
+)  # fmt: skip
+def test_operators(function, arguments):
+    found = check(operator(function, *arguments), A100)
+    assert any("mma_" in sch.trace.text() for sch in found), [sch.rejections for sch in found]
+
+
+def test_open_rows():
+    module = tw.script.parse("""
+@I.ir_module
+class M:
+    @T.prim_func
+    def matmul(a: T.handle, B: T.Buffer((T.int64(40), T.int64(24)), "float16"), c: T.handle):
+        n = T.int64()
+        A = T.match_buffer(a, (n, T.int64(40)), "float16")
+        C = T.match_buffer(c, (n, T.int64(24)), "float32")
+        for i, j, k in T.grid(n, T.int64(24), T.int64(40)):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + T.cast(A[vi, vk], "float32") * T.cast(B[vk, vj], "float32")
+""")
+    sch = by_tensor_cores(module)
+    sch.verify()
 
 
 @pytest.mark.parametrize(
