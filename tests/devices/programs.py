@@ -81,6 +81,7 @@ PROGRAMS = {
     "resize_nearest": (lambda x: image.resize2d(x, (9, 11), method="nearest_neighbor"), (1, 3, 5, 7)),
     "cumsum": (lambda x: op.cumsum(x, axis=1), (5, 127)),
     "cumsum_open": (lambda x: op.cumsum(x, axis=1), (N, M)),
+    "cumsum_of_open_columns": (lambda x: op.cumsum(x, axis=0), (N, M)),
     "sort": (lambda x: op.sort(x, axis=1), (5, 127)),
     "argsort": (lambda x: op.argsort(x, axis=1), (5, 127)),
     "topk": (lambda x: op.topk(x, 3, axis=1, ret_type="values"), (5, 127)),

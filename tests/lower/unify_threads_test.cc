@@ -42,6 +42,29 @@ TEST(UnifyThreads, LaunchedThreads) {
   )");
 }
 
+TEST(UnifyThreads, MemoryOfOpenSizeOfTheOnlyThreadIsTakenOut) {
+  check_pass("unify_threads", R"(
+    @T.prim_func
+    def main(n: T.int32, A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+        for i in T.thread_binding(1, "threadIdx.x"):
+            total = T.alloc_buffer((n,))
+            for j in range(n):
+                total[j] = A[j]
+            for j in range(n):
+                B[j] = total[n - 1 - j]
+  )",
+             R"(
+    @T.prim_func
+    def main(n: T.int32, A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+        total = T.alloc_buffer((n,))
+        for threadIdx_x in T.thread_binding(1, "threadIdx.x"):
+            for j in range(n):
+                total[j] = A[j]
+            for j in range(n):
+                B[j] = total[n - 1 - j]
+  )");
+}
+
 TEST(UnifyThreads, OpenGrid) {
   check_numbers("unify_threads", R"(
     @T.prim_func

@@ -122,9 +122,40 @@ void require_known_before(const Axes& axes, const Stmt& kernel) {
   }
 }
 
-Stmt unified(const Stmt& kernel) {
-  const Axes axes = axes_of(kernel);
-  require_known_before(axes, kernel);
+bool is_one_thread(const Axes& axes) {
+  return std::ranges::all_of(axes, [](const Axis& axis) { return !axis.var || is_one(axis.extent); });
+}
+
+// Memory of scope global and open size that the only thread of a kernel allocates, taken out of it: registers have a
+// constant number.
+Stmt without_open_memory(const Stmt& kernel, std::vector<AllocBuffer>* taken) {
+  std::unordered_set<const Object*> defined;
+  ir::walk(
+      kernel, [&](const ForNode* loop) { defined.insert(loop->loop_var.get()); },
+      [&](const LetStmtNode* let) { defined.insert(let->var.get()); });
+  const auto is_known_before = [&](const PrimExpr& extent) {
+    bool is_known = true;
+    ir::walk(
+        extent, [&](const VarNode* var) { is_known &= !defined.contains(var); },
+        [&](const BufferLoadNode*) { is_known = false; });
+    return is_known;
+  };
+  return rewrite(kernel, [&](auto& self, const AllocBufferNode* node) -> Stmt {
+    const std::vector<PrimExpr>& shape = node->buffer->shape;
+    const bool is_open =
+        std::ranges::any_of(shape, [](const PrimExpr& extent) { return !is<IntImmNode>(extent); });
+    if (node->buffer->scope() != "global" || !is_open || !std::ranges::all_of(shape, is_known_before))
+      return self.children(node);
+    taken->push_back(AllocBuffer(node));
+    return self(node->body);
+  });
+}
+
+Stmt unified(const Stmt& whole) {
+  const Axes axes = axes_of(whole);
+  require_known_before(axes, whole);
+  std::vector<AllocBuffer> outside;
+  const Stmt kernel = is_one_thread(axes) ? without_open_memory(whole, &outside) : whole;
   Stmt stmt = without_inner_loops(with_private_memory(kernel), axes);
   for (size_t n = axes.size(); n-- > 0;) {
     const Axis& axis = axes[n];
@@ -133,6 +164,8 @@ Stmt unified(const Stmt& kernel) {
           ForNode::make(imm(0, axis.var->dtype), tir::cast(axis.var->dtype, axis.extent), axis.var,
                         ForKind::kThreadBinding, std::string(kKernelAxes[n]), AttrMap(), stmt, kernel->span);
   }
+  for (const AllocBuffer& alloc : outside)
+    stmt = AllocBufferNode::make(alloc->buffer, alloc->annotations, stmt, alloc->span);
   return stmt;
 }
 
