@@ -141,6 +141,7 @@ void bind_te(nb::module_& m) {
     const std::vector<Tensor> tensors = te::outputs_of(op);
     return {tensors.begin(), tensors.end()};
   });
+  m.def("te_operations", &te::operations_of);
   m.def("te_load",
         [](const ir::ObjectRef& tensor, nb::handle indices) { return tensor_of(tensor).at(exprs(indices)); });
   m.def("te_reduce", &reduce, nb::arg("combine"), nb::arg("identity"), nb::arg("source"), nb::arg("axes"),
