@@ -7,6 +7,7 @@
 #include "tilewright/support/error.h"
 #include "tilewright/te/create_prim_func.h"
 #include "tilewright/te/extern.h"
+#include "tilewright/te/gradient.h"
 #include "tilewright/te/operation.h"
 
 namespace tilewright::python {
@@ -141,6 +142,13 @@ void bind_te(nb::module_& m) {
     const std::vector<Tensor> tensors = te::outputs_of(op);
     return {tensors.begin(), tensors.end()};
   });
+  m.def("te_gradient",
+        [](const ir::ObjectRef& output, nb::handle inputs, nb::handle head) -> std::vector<ir::ObjectRef> {
+          const auto tensors = te::gradient(tensor_of(output), tensors_of(inputs),
+                                            head.is_none() ? Tensor() : tensor_of(from_python(head)));
+          return {tensors.begin(), tensors.end()};
+        },
+        nb::arg("output"), nb::arg("inputs"), nb::arg("head").none());
   m.def("te_operations", &te::operations_of);
   m.def("te_load",
         [](const ir::ObjectRef& tensor, nb::handle indices) { return tensor_of(tensor).at(exprs(indices)); });

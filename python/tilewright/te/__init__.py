@@ -157,6 +157,24 @@ def _extern_dtypes(name: str, dtype, inputs: list, count: int) -> list:
     return dtypes
 
 
+def gradient(output, inputs, head=None):
+    """The derivatives of `output` by each of `inputs`, as tensors.
+
+    Reverse mode: sums, products, largest and smallest of affine indices, and elementwise math. Of equal largest terms each has
+    the same share.
+
+    output   a tensor of floats
+    inputs   tensors that it depends on, one or a list
+    head     what the derivatives are multiplied by and summed over: its last dimensions are those of the output; default none:
+             all of them, of shape output.shape + input.shape
+    Returns  a list of tensors, each of the shape of the head's first dimensions and of its input
+    Raises   UserError for integers or a head that does not fit, Unsupported for what has no derivative
+    >>> C = te.compute((128,), lambda i: A[i, i] * A[i, i], name="C")
+    >>> dA, = te.gradient(C, [A], te.placeholder((128,), name="dC"))
+    """
+    return _core.te_gradient(output, _listed(inputs), head)
+
+
 def extern_primfunc(input_tensors, primfunc, name: str = "extern", tag: str = "", attrs: dict | None = None):
     """The tensors that a loop program computes: its parameters that it writes are the results.
 
