@@ -219,7 +219,7 @@ Stmt Lowering::nest(const TeComputeNode* compute, const Axes& axes, const std::v
   blocks_[compute] = name;
   Block block = BlockNode::make(std::move(name), block_axes, std::vector<Buffer>{},
                                 std::vector<BufferRegion>{}, std::vector<BufferRegion>{},
-                                std::vector<MatchBufferRegion>{}, compute->attrs, init, body);
+                                std::vector<MatchBufferRegion>{}, block_attrs(compute->attrs), init, body);
   analysis::AccessRegions regions = analysis::access_regions(block);
   block = with(block, [&](BlockNode& node) {
     node.reads = std::move(regions.reads);

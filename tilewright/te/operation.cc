@@ -40,6 +40,11 @@ std::vector<Tensor> inputs_of(const Operation& op) {
   return found;
 }
 
+AttrMap block_attrs(AttrMap attrs) {
+  attrs.erase("tag");
+  return attrs;
+}
+
 std::vector<Tensor> outputs_of(const Operation& op) {
   std::vector<Tensor> outputs;
   const auto add = [&](const Shape& shape, DataType dtype) {

@@ -22,13 +22,14 @@ def script(function):
 
     Returns  a tensor, or a list of them if the function returns several
     Raises   UserError or Unsupported with the line that is wrong
-    >>> @te.hybrid.script
-    ... def outer(a, b):
-    ...     c = output_tensor((a.shape[0], b.shape[0]), "float32")
-    ...     for i in range(a.shape[0]):
-    ...         for j in range(b.shape[0]):
-    ...             c[i, j] = a[i] * b[j]
-    ...     return c
+
+        @te.hybrid.script
+        def outer(a, b):
+            c = output_tensor((a.shape[0], b.shape[0]), "float32")
+            for i in range(a.shape[0]):
+                for j in range(b.shape[0]):
+                    c[i, j] = a[i] * b[j]
+            return c
     """
 
     @functools.wraps(function)

@@ -11,7 +11,7 @@ _KINDS = {"root": 1, "inline": 2, "at": 4}
 def create_schedule(ops) -> "Schedule":
     """A schedule with a stage for each operation that computes `ops`, which are operations or tensors, one or a list.
 
-    >>> s = te.create_schedule(C.op)
+    >>> s = tilewright.compat.te_schedule.create_schedule(C.op)
     >>> xo, xi = s[C].split(C.op.axis[0], factor=32)
     """
     return Schedule([_operation(op) for op in _listed(ops)])
@@ -23,7 +23,8 @@ def thread_axis(dom=None, tag: str = "", name: str = "", span=None):
     dom   (begin, end) or a Range, or the tag itself: the loop that is bound says the extent
     tag   which axis of the kernel
     name  of its variable; default the tag
-    >>> s[C].bind(xo, te.thread_axis("blockIdx.x"))
+    >>> s = tilewright.compat.te_schedule.create_schedule(C.op)
+    >>> s[C].bind(C.op.axis[0], tilewright.compat.te_schedule.thread_axis("blockIdx.x"))
     """
     if isinstance(dom, str):
         dom, tag = None, dom
@@ -90,6 +91,7 @@ class Schedule:
     def cache_read(self, tensor, scope: str, readers):
         """A copy of `tensor` in memory of `scope`, which `readers` (operations or tensors) read instead.
 
+        >>> s = tilewright.compat.te_schedule.create_schedule(C.op)
         >>> AA = s.cache_read(A, "shared", [C])
         """
         return self._core.cache_read(tensor, scope, [_operation(reader) for reader in _listed(readers)])
@@ -98,6 +100,7 @@ class Schedule:
         """What computes the values of `tensor` in memory of `scope`; its own stage then copies them.
 
         Returns  a tensor, or a list of them if `tensor` is a list of all results of an operation
+        >>> s = tilewright.compat.te_schedule.create_schedule(C.op)
         >>> CL = s.cache_write(C, "local")
         """
         found = self._core.cache_write(_listed(tensor), scope)
@@ -108,8 +111,9 @@ class Schedule:
 
         factor_axis  the place of that dimension; default 0
         Returns      a tensor, or a list of them if the reduction has several results
-        >>> ko, ki = s[B].split(B.op.reduce_axis[0], factor=16)
-        >>> BF = s.rfactor(B, ki)
+        >>> s = tilewright.compat.te_schedule.create_schedule(C.op)
+        >>> ko, ki = s[C].split(C.op.reduce_axis[0], factor=16)
+        >>> CF = s.rfactor(C, ki)
         """
         found = self._core.rfactor(tensor, axis, factor_axis)
         return found[0] if len(found) == 1 else found
@@ -172,14 +176,16 @@ class Stage:
     def split(self, parent, factor=None, nparts=None):
         """(outer, inner): one of the two is given, the length of the inner loop or the number of outer iterations.
 
-        >>> xo, xi = s[C].split(x, factor=32)
+        >>> s = tilewright.compat.te_schedule.create_schedule(C.op)
+        >>> xo, xi = s[C].split(C.op.axis[0], factor=32)
         """
         return self._core.split(parent, factor, nparts)
 
     def fuse(self, *axes):
         """One loop instead of several that follow each other.
 
-        >>> xy = s[C].fuse(x, y)
+        >>> s = tilewright.compat.te_schedule.create_schedule(C.op)
+        >>> xy = s[C].fuse(C.op.axis[0], C.op.axis[1])
         """
         axes = _listed(axes[0]) if len(axes) == 1 and isinstance(axes[0], list | tuple) else list(axes)
         return self._core.fuse(axes)
@@ -192,7 +198,8 @@ class Stage:
     def tile(self, x_parent, y_parent, x_factor, y_factor):
         """(x outer, y outer, x inner, y inner): both axes are split, and the loops of a tile are inside.
 
-        >>> xo, yo, xi, yi = s[C].tile(x, y, 16, 8)
+        >>> s = tilewright.compat.te_schedule.create_schedule(C.op)
+        >>> xo, yo, xi, yi = s[C].tile(C.op.axis[0], C.op.axis[1], 16, 8)
         """
         x_outer, x_inner = self.split(x_parent, factor=x_factor)
         y_outer, y_inner = self.split(y_parent, factor=y_factor)
