@@ -189,11 +189,11 @@ TEST(ComputeAt, AParameterOfWhichAPartIsReadIsRefused) {
   )",
       [](Schedule& sch) { sch.call("compute_at", "B", sch.call("get_loops", "C").loops()[0]); }, R"(
     error: compute_at: block B writes B, a parameter of the function, and its consumers do not need every element that it writes
-      f.py:5:14
-       4 |     for i in range(16):
-       5 |         with T.block("B"):
+      f.py:4:14
+       3 |     for i in range(16):
+       4 |         with T.block("B"):
          |              ^^^^^^^^^^^^
-       6 |             vi = T.axis.spatial(16, i)
+       5 |             vi = T.axis.spatial(16, i)
   )");
 }
 
