@@ -31,4 +31,5 @@ def test_its_steps_run(tmp_path):
     assert "2 barriers" in said["tiles in shared memory"]
     assert "banks: a warp reads A_shared" in said["tiles in shared memory"]
     assert "banks: a warp reads A_shared" not in said["longer rows"]
+    assert "3 barriers" in said["pipeline"]
     assert "coalescing" not in said["default schedule"]

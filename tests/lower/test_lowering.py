@@ -45,7 +45,7 @@ def test_a_double_buffer_keeps_the_numbers(target):
     check(sch, target)
     source = tw.build(sch.mod, "c", schedule=False).get_source()
     assert "A[35];" in before
-    assert "A[70];" in source
+    assert "A[72];" in source
 
 
 def test_loops_of_c_source_are_32_bits_wide_where_all_values_fit():

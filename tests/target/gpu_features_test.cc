@@ -76,6 +76,13 @@ TEST(GpuFeatures, OfOtherKindsAreCommonOnes) {
   EXPECT_EQ(of("opencl -max_threads_per_block=4096").max_threads_per_sm, 4096);
 }
 
+TEST(GpuFeatures, CopiesAreAsynchronousFromCapability8On) {
+  EXPECT_TRUE(of("cuda -arch=sm_80").has_async_copies);
+  EXPECT_TRUE(of("cuda -arch=sm_90a").has_async_copies);
+  EXPECT_FALSE(of("cuda -arch=sm_75").has_async_copies);
+  EXPECT_FALSE(of("opencl").has_async_copies);
+}
+
 TEST(GpuFeatures, TagsHaveThoseOfTheirArchitecture) {
   for (std::string_view tag : target_tags()) {
     const ir::Target target = parse_target(tag);

@@ -135,6 +135,7 @@ void set_capability(int64_t number, Builder* builder) {
   builder->set(&G::shared_bytes_per_sm, known.shared_per_sm, guide);
   builder->set(&G::fma_per_cycle_per_sm, known.fma_per_sm, guide);
   builder->set(&G::has_warp_shuffle, true, guide);
+  builder->set(&G::has_async_copies, known.number >= 80, guide);
   builder->set(&G::num_sms, known.num_sms, chip);
   builder->set(&G::l2_bytes, known.l2_bytes, chip);
   builder->set(&G::l2_bytes_per_cycle, known.l2_bytes_per_cycle, chip);

@@ -52,6 +52,7 @@ struct GpuFeatures {
   int64_t max_grid_z = 65535;
   int64_t max_block_z = 64;
   bool has_warp_shuffle = false;
+  bool has_async_copies = false;
   int64_t tensor_fma_per_cycle_per_sm = 0;
   int64_t allow_tf32 = 0;
   TensorCores tensor_cores = {};
@@ -97,6 +98,8 @@ struct GpuFeatures {
         FeatureField{&G::max_block_z, "max_block_z", "threads", "along z of a block"},
         FeatureField{&G::has_warp_shuffle, "has_warp_shuffle", "",
                      "threads of a warp can read each other's registers"},
+        FeatureField{&G::has_async_copies, "has_async_copies", "",
+                     "threads can copy to shared memory while they compute"},
         FeatureField{&G::tensor_fma_per_cycle_per_sm, "tensor_fma_per_cycle_per_sm", "per cycle",
                      "multiply-adds of float16 that tensor cores of a multiprocessor start"},
         FeatureField{&G::allow_tf32, "allow_tf32", "",

@@ -236,6 +236,32 @@ std::vector<PrimExpr> separated(PrimExpr index, const PrimExpr& condition, const
   return parts;
 }
 
+void add_terms(const PrimExpr& sum, std::vector<PrimExpr>& terms) {
+  const auto* add = sum.as<AddNode>();
+  if (!add) return terms.push_back(sum);
+  add_terms(add->a, terms);
+  add_terms(add->b, terms);
+}
+
+// `index` without terms of which the variables of `fixed` are all.
+PrimExpr without_fixed(const PrimExpr& index, const arith::IterRanges& fixed) {
+  if (fixed.empty()) return index;
+  std::vector<PrimExpr> terms;
+  add_terms(arith::simplify(index), terms);
+  PrimExpr rest = make_const_int(index->dtype, 0);
+  for (const PrimExpr& term : terms) {
+    bool is_fixed = true;
+    ir::walk(
+        term,
+        [&](const VarNode* var) {
+          is_fixed &= std::ranges::any_of(fixed, [&](const auto& loop) { return loop.first.get() == var; });
+        },
+        [&](const BufferLoadNode*) { is_fixed = false; }, [&](const CallNode*) { is_fixed = false; });
+    if (!is_fixed) rest = rest + term;
+  }
+  return rest;
+}
+
 // True if both touch the same elements, and each element belongs to one thread.
 bool is_private(const ThreadAccess& a, const ThreadAccess& b, const Threads& threads) {
   const std::optional<Substitution> names = renaming(b, a);
@@ -272,6 +298,22 @@ bool is_private(const ThreadAccess& a, const ThreadAccess& b, const Threads& thr
   return parts.size() > 1 && is_injective(parts, PrimExpr());
 }
 
+// True if both have the same index, and it tells the thread but for what loops add to it that are in the same iteration for
+// both.
+bool is_private_now(ThreadAccess a, ThreadAccess b, const Threads& threads, const Distance& distance) {
+  const std::optional<Substitution> names = renaming(b, a);
+  if (distance.num_equal == 0 || !names || lanes_of(a.index) == 0) return false;
+  if (!structural_equal(a.index, substitute(b.index, *names))) return false;
+  const arith::IterRanges fixed(a.loops.begin(), a.loops.begin() + static_cast<long>(distance.num_equal));
+  for (ThreadAccess* access : {&a, &b}) {
+    const auto* ramp = access->index.as<RampNode>();
+    const PrimExpr rest = without_fixed(first_of(access->index), fixed);
+    access->index = ramp ? RampNode::make(rest, ramp->stride, ramp->lanes) : rest;
+    access->condition = PrimExpr();
+  }
+  return is_private(a, b, threads);
+}
+
 // The elements from `begin` on, up to `end`, that an access can touch, as far as constants bound them.
 struct Span {
   int64_t begin = arith::kNegInf, end = arith::kPosInf;
@@ -300,15 +342,18 @@ struct Version {
   int64_t count = 0, size = 0;
 };
 
-void add_terms(const PrimExpr& sum, std::vector<PrimExpr>& terms) {
-  const auto* add = sum.as<AddNode>();
-  if (!add) return terms.push_back(sum);
-  add_terms(add->a, terms);
-  add_terms(add->b, terms);
+// The factor and the constant of a term.
+std::pair<PrimExpr, int64_t> factors_of(const PrimExpr& term) {
+  int64_t constant = 1;
+  const auto* product = term.as<MulNode>();
+  const bool is_scaled = product && as_const_int(product->b, &constant);
+  return {is_scaled ? product->a : term, constant};
 }
 
-// The version that an access touches; nothing if it is not of that form.
-std::optional<Version> version_of(const ThreadAccess& access, const Threads& threads) {
+// The version that an access touches; nothing if it is not of that form.  `other`: a version of the same memory, if one is
+// known; iteration % count may then have become iteration, which is less.
+std::optional<Version> version_of(const ThreadAccess& access, const Threads& threads,
+                                  const std::optional<Version>& other = {}) {
   const int64_t lanes = lanes_of(access.index);
   if (lanes == 0) return std::nullopt;
   arith::Analyzer analyzer;
@@ -320,11 +365,16 @@ std::optional<Version> version_of(const ThreadAccess& access, const Threads& thr
   std::vector<PrimExpr> terms;
   add_terms(index, terms);
   for (const PrimExpr& term : terms) {
-    const auto* product = term.as<MulNode>();
-    const auto* remainder = (product ? product->a : term).as<FloorModNode>();
-    Version version{remainder ? remainder->a : PrimExpr(), 0, 1};
-    if (!remainder || !as_const_int(remainder->b, &version.count)) continue;
-    if (product && !as_const_int(product->b, &version.size)) continue;
+    const auto [factor, size] = factors_of(term);
+    Version version{factor, 0, size};
+    if (const auto* remainder = factor.as<FloorModNode>()) {
+      version.iteration = remainder->a;
+      if (!as_const_int(remainder->b, &version.count)) continue;
+    } else {
+      const arith::ConstBounds bounds = analyzer.const_bounds(factor);
+      if (!other || size != other->size || bounds.min < 0 || bounds.max >= other->count) continue;
+      version.count = other->count;
+    }
     const auto is_of_loop = [&](const VarNode* var) {
       return std::ranges::any_of(access.loops, [&](const auto& loop) { return loop.first.get() == var; });
     };
@@ -339,7 +389,9 @@ std::optional<Version> version_of(const ThreadAccess& access, const Threads& thr
 // True if both touch different versions.
 bool are_of_other_versions(const ThreadAccess& a, const ThreadAccess& b, const Threads& threads,
                            const Distance& distance) {
-  const std::optional<Version> first = version_of(a, threads), second = version_of(b, threads);
+  const std::optional<Version> alone = version_of(a, threads);
+  const std::optional<Version> second = version_of(b, threads, alone);
+  const std::optional<Version> first = alone ? alone : version_of(a, threads, second);
   if (!first || !second || first->count != second->count || first->size != second->size) return false;
   const size_t known = distance.num_equal + (distance.iterations >= 0 ? 1 : 0);
   for (const auto& [access, version] : {std::pair(&a, &*first), {&b, &*second}}) {
@@ -373,13 +425,14 @@ std::vector<ThreadAccess> thread_accesses(const PrimExpr& expr, const arith::Ite
   return std::move(collector.found);
 }
 
-bool may_meet(const ThreadAccess& a, const ThreadAccess& b, const Threads& threads, const Distance& distance) {
+bool may_meet(const ThreadAccess& a, const ThreadAccess& b, const Threads& threads,
+              const Distance& distance) {
   if (a.buffer->data != b.buffer->data || !(a.is_write || b.is_write)) return false;
   const bool is_of_threads = !a.is_of_warp && !b.is_of_warp;
   if (is_of_threads && is_of_one_thread(a, b, threads)) return false;
   if (!a.index || !b.index || a.buffer->dtype != b.buffer->dtype) return true;
-  return !(is_of_threads && is_private(a, b, threads)) && !are_apart(a, b, threads) &&
-         !are_of_other_versions(a, b, threads, distance);
+  if (is_of_threads && (is_private(a, b, threads) || is_private_now(a, b, threads, distance))) return false;
+  return !are_apart(a, b, threads) && !are_of_other_versions(a, b, threads, distance);
 }
 
 }  // namespace tilewright::lower

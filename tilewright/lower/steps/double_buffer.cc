@@ -1,21 +1,21 @@
-// Double buffering: memory that is filled and then used in each iteration of a loop gets two halves, so that
-// one is filled for the next iteration while the other is used.
-//   for i in range(8):                      A = alloc((2, 16)); fill A[0] for i = 0
-//       A = alloc((16,))           ->       for i in range(8):
-//       fill A for i                            if i + 1 < 8: fill A[(i + 1) % 2] for i + 1
-//       use A                                   use A[i % 2]
+// Double buffering: memory that is filled and then used in each iteration of a loop gets two halves, so that one is filled
+// for the next iteration while the other is used.  The loop becomes a pipeline, which the step software_pipeline makes of
+// its annotation:
+//   for i in range(8):                      for i in range(8):  # software_pipeline_stage [0, 1]
+//       A = alloc((16,))           ->           A = alloc((16,))
+//       fill A for i                            fill A for i
+//       use A                                   use A
 // Requested by sch.annotate(block, "double_buffer_scope", n) for the n-th buffer that the block writes;
 // place_allocations moves the annotation to the allocation.  A loop where filling early could change values
-// that are read is left unchanged.
+// that are read is left unchanged, and one that is annotated as a pipeline.
+#include <algorithm>
 #include <unordered_set>
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/annotations.h"
-#include "tilewright/lower/common/leading_index.h"
 #include "tilewright/lower/step.h"
 #include "tilewright/tir/builder.h"
-#include "tilewright/tir/fresh.h"
 
 namespace tilewright::lower {
 namespace {
@@ -39,50 +39,49 @@ struct Accesses {
   }
 };
 
-// True if iteration i + 1 of `fill` may run before iteration i of `use`.
-bool may_run_early(const Stmt& fill, const Stmt& use, const VarNode* memory) {
-  const Accesses filling(fill), using_it(use);
-  if (filling.is_opaque || using_it.is_opaque) return false;
-  if (filling.stores.size() != 1 || !filling.stores.count(memory) || filling.loads.count(memory))
-    return false;
-  if (using_it.stores.count(memory)) return false;
-  for (const VarNode* read : filling.loads) {
-    if (using_it.stores.count(read)) return false;
-  }
-  return true;
+using Memory = std::unordered_set<const VarNode*>;
+
+// True if `stmt` only fills some of `memory`, and reads none of it.
+bool fills(const Stmt& stmt, const Memory& memory) {
+  const Accesses filling(stmt);
+  const auto is_ours = [&](const VarNode* data) { return memory.count(data) > 0; };
+  return !filling.is_opaque && !filling.stores.empty() && std::ranges::all_of(filling.stores, is_ours) &&
+         std::ranges::none_of(filling.loads, is_ours);
 }
 
-// The loop with its memory outside; null if it must stay unchanged.
-Stmt doubled(const ForNode* loop) {
-  const auto* alloc = loop->body.as<AllocBufferNode>();
-  if (!alloc || !is_wanted(alloc) || loop->for_kind != ForKind::kSerial || !alloc->buffer->strides.empty())
-    return nullptr;
-  const auto* sequence = alloc->body.as<SeqStmtNode>();
-  if (!sequence) return nullptr;
-  const Buffer& buffer = alloc->buffer;
-  const Stmt& fill = sequence->seq[0];
-  const Stmt use = seq(std::vector<Stmt>(sequence->seq.begin() + 1, sequence->seq.end()));
-  if (!may_run_early(fill, use, buffer->data.get())) return nullptr;
-  for (const PrimExpr& extent : buffer->shape) {
-    if (!is<IntImmNode>(extent)) return nullptr;
-  }
+// True if iteration i + 1 of `fill` may run before iteration i of `use`.
+bool may_run_early(const Stmt& fill, const Stmt& use, const Memory& memory) {
+  const Accesses filling(fill), using_it(use);
+  const auto is_changed = [&](const VarNode* data) { return using_it.stores.count(data) > 0; };
+  return !using_it.is_opaque && std::ranges::none_of(filling.loads, is_changed) &&
+         std::ranges::none_of(memory, is_changed);
+}
 
-  const Buffer halves = with(buffer, [&](BufferNode& changed) {
-    changed.shape.insert(changed.shape.begin(),
-                         imm(2, buffer->shape.empty() ? kInt32 : buffer->shape[0]->dtype));
+// The loop as a pipeline; null if it must stay as it is.
+Stmt doubled(const ForNode* loop) {
+  if (loop->for_kind != ForKind::kSerial || loop->annotations.get(kPipelineStage)) return nullptr;
+  Memory memory;
+  Stmt body = loop->body;
+  for (const AllocBufferNode* alloc; (alloc = body.as<AllocBufferNode>()); body = Stmt(alloc->body)) {
+    if (!is_wanted(alloc)) continue;
+    memory.insert(alloc->buffer->data.get());
+    for (const PrimExpr& extent : alloc->buffer->shape) {
+      if (!is<IntImmNode>(extent)) return nullptr;
+    }
+  }
+  const auto* sequence = body.as<SeqStmtNode>();
+  if (memory.empty() || !sequence) return nullptr;
+  const auto first_use =
+      std::ranges::find_if_not(sequence->seq, [&](const Stmt& stmt) { return fills(stmt, memory); });
+  const Stmt fill = seq(std::vector<Stmt>(sequence->seq.begin(), first_use)),
+             use = seq(std::vector<Stmt>(first_use, sequence->seq.end()));
+  if (is_no_op(fill) || is_no_op(use) || !may_run_early(fill, use, memory)) return nullptr;
+  std::vector<int64_t> stages;
+  for (auto stmt = sequence->seq.begin(); stmt != sequence->seq.end(); ++stmt)
+    stages.push_back(stmt < first_use ? 0 : 1);
+  return with(loop, [&](ForNode& changed) {
+    changed.annotations.set(std::string(kPipelineStage), ir::attr(stages));
   });
-  const Var& i = loop->loop_var;
-  auto half = [&](const PrimExpr& iteration) { return floormod(iteration - loop->min, 2); };
-  Stmt first = fresh_copy(with_leading_index(fill, buffer, halves, imm(0, i->dtype)), {{i.get(), loop->min}});
-  if (!is<IntImmNode>(loop->extent) || is_zero(loop->extent))
-    first = IfThenElseNode::make(loop->extent > 0, first);
-  const PrimExpr next = i + 1;
-  Stmt early = fresh_copy(with_leading_index(fill, buffer, halves, half(i)), {{i.get(), next}});
-  early = IfThenElseNode::make(next < loop->min + loop->extent, early);
-  For rest = with(loop, [&](ForNode& changed) {
-    changed.body = seq({early, with_leading_index(use, buffer, halves, half(i))});
-  });
-  return AllocBufferNode::make(halves, AttrMap(), seq({first, rest}));
 }
 
 PrimFunc double_buffer(const PrimFunc& func) {
@@ -90,7 +89,7 @@ PrimFunc double_buffer(const PrimFunc& func) {
       func,
       [](auto& self, const ForNode* node) -> Stmt {
         const Stmt changed = doubled(node);
-        return changed ? self(changed) : Stmt(self.children(node));
+        return self.children(changed ? changed.as<ForNode>() : node);
       },
       [](auto& self, const AllocBufferNode* node) -> Stmt {
         AllocBuffer alloc = self.children(node);
@@ -103,7 +102,7 @@ PrimFunc double_buffer(const PrimFunc& func) {
 
 extern constinit const StepInfo double_buffer_info = {
     .name = "double_buffer",
-    .doc = "memory annotated `double_buffer_scope` has two halves, one filled an iteration ahead",
+    .doc = "loops that fill and use memory annotated `double_buffer_scope` are annotated as pipelines",
     .without = kBlocks,
     .run = without_options<double_buffer>,
 };

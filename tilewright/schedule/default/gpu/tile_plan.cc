@@ -202,6 +202,8 @@ OrReason<TilePlan> plan_tiles(const BlockShape& sum, const GpuFeatures& features
     return Reason(Reason::kForm,
                   "no tile of block {} fits into {} bytes of shared memory and {} registers of a block",
                   sum.block->name_hint, features.shared_bytes_per_block, features.registers_per_block);
+  best.registers_per_thread = registers_of_thread(best, sizes);
+  best.shared_bytes = shared_bytes(best, sizes, features);
   return best;
 }
 

@@ -25,6 +25,7 @@ struct TilePlan {
   ProductAxes axes;
   int64_t rows = 1, columns = 1, terms = 1;     // of a block of threads, and of a step of its sum
   int64_t thread_rows = 1, thread_columns = 1;  // of a thread
+  int64_t registers_per_thread = 0, shared_bytes = 0;
   int64_t threads() const { return rows / thread_rows * (columns / thread_columns); }
 };
 /// The tiles that take the least time by the features: multiply-adds, shared memory, and the cache that all share,

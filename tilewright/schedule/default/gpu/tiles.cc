@@ -11,6 +11,7 @@
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/schedule/default/cpu/rules.h"
+#include "tilewright/schedule/default/gpu/pipeline_terms.h"
 #include "tilewright/schedule/default/gpu/product_parts.h"
 #include "tilewright/schedule/default/gpu/threads.h"
 #include "tilewright/schedule/steps.h"
@@ -99,6 +100,17 @@ void write_by_threads(Schedule& sch, BlockRef copy, LoopRef thread, const GpuFea
   for (size_t n = 0; n + (is_vector ? 1 : 0) < loops.size(); ++n) steps::unroll(sch, loops[n]);
 }
 
+// Tiles of the next steps are on their way while one is multiplied.  Copies of elements of less than 4 bytes, which are no
+// asynchronous ones, would need registers.
+void pipeline_copies(Schedule& sch, const ProductParts& parts, LoopRef step, const TilePlan& plan,
+                     const GpuFeatures& features) {
+  for (BlockRef copy : {parts.row_copy, parts.column_copy}) {
+    if (sch.get(copy)->writes[0]->buffer->dtype.num_bytes() < 4) return;
+  }
+  const TileCosts costs{plan.threads(), plan.registers_per_thread, plan.shared_bytes, extent_of(sch, step)};
+  pipeline_terms(sch, step, 2, 1, pipeline_stages(costs, features), true);
+}
+
 }  // namespace
 
 std::optional<Reason> tile_product(Schedule& sch, const BlockShape& sum,
@@ -129,6 +141,7 @@ std::optional<Reason> tile_product(Schedule& sch, const BlockShape& sum,
   for (LoopRef loop : loops_inside(sch, init, thread)) steps::unroll(sch, loop);
   for (LoopRef loop : {terms[1], rows[2], columns[2]}) steps::unroll(sch, loop);
   write_by_threads(sch, parts.result_copy, thread, features);
+  pipeline_copies(sch, parts, terms[0], *plan, features);
   return std::nullopt;
 }
 
