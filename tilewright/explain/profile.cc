@@ -266,7 +266,8 @@ class Watched {
 
 runtime::Device device_of(const runtime::vm::VirtualMachine& machine) {
   const std::vector<runtime::Device>& devices = machine.devices();
-  const auto found = std::ranges::find_if(devices, [](const runtime::Device& each) { return !each.is_cpu(); });
+  const auto found =
+      std::ranges::find_if(devices, [](const runtime::Device& each) { return !each.is_cpu(); });
   return found == devices.end() ? runtime::Device::cpu() : *found;
 }
 

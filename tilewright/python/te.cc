@@ -148,13 +148,14 @@ void bind_te(nb::module_& m) {
     const te::TensorKey key = te::key_of(tensor_of(tensor).get());
     return std::pair(reinterpret_cast<uintptr_t>(key.first), key.second);
   });
-  m.def("te_gradient",
-        [](const ir::ObjectRef& output, nb::handle inputs, nb::handle head) -> std::vector<ir::ObjectRef> {
-          const auto tensors = te::gradient(tensor_of(output), tensors_of(inputs),
-                                            head.is_none() ? Tensor() : tensor_of(from_python(head)));
-          return {tensors.begin(), tensors.end()};
-        },
-        nb::arg("output"), nb::arg("inputs"), nb::arg("head").none());
+  m.def(
+      "te_gradient",
+      [](const ir::ObjectRef& output, nb::handle inputs, nb::handle head) -> std::vector<ir::ObjectRef> {
+        const auto tensors = te::gradient(tensor_of(output), tensors_of(inputs),
+                                          head.is_none() ? Tensor() : tensor_of(from_python(head)));
+        return {tensors.begin(), tensors.end()};
+      },
+      nb::arg("output"), nb::arg("inputs"), nb::arg("head").none());
   m.def("te_operations", &te::operations_of);
   m.def("te_load",
         [](const ir::ObjectRef& tensor, nb::handle indices) { return tensor_of(tensor).at(exprs(indices)); });

@@ -42,7 +42,8 @@ Stmt begin(const Copy& copy, int64_t bytes) {
   const int64_t lanes = bytes / copy.element_bytes();
   const auto address = [&](const Buffer& buffer, const PrimExpr& index) {
     const PrimExpr all = lanes == 1 ? index : RampNode::make(index, imm(1, index->dtype), lanes);
-    return call(DataType::handle(), "tir.address_of", {BufferLoadNode::make(buffer, std::vector<PrimExpr>{all})});
+    return call(DataType::handle(), "tir.address_of",
+                {BufferLoadNode::make(buffer, std::vector<PrimExpr>{all})});
   };
   std::vector<PrimExpr> args = {address(copy.to, copy.to_index), imm(0), address(copy.from, copy.from_index),
                                 imm(0), imm(bytes)};
@@ -120,10 +121,11 @@ class Converter {
       if (whole && !uses(whole, loop->loop_var.get())) return whole;
     }
     const Stmt each = convert(loop->body);
-    return each ? Stmt(with(loop, [&](ForNode& changed) {
-      changed.body = each;
-      changed.for_kind = ForKind::kUnrolled;
-    }))
+    return each ? Stmt(with(loop,
+                            [&](ForNode& changed) {
+                              changed.body = each;
+                              changed.for_kind = ForKind::kUnrolled;
+                            }))
                 : nullptr;
   }
 

@@ -26,8 +26,7 @@ class TouchFinder {
  public:
   std::vector<Touch> find(const Stmt& stmt) {
     walk(
-        stmt,
-        [&](const BufferLoadNode* load) { touch(load->buffer->data, load->buffer->name, true, false); },
+        stmt, [&](const BufferLoadNode* load) { touch(load->buffer->data, load->buffer->name, true, false); },
         [&](const BufferStoreNode* store) { touch(store->buffer->data, store->buffer->name, false, true); },
         [&](const CallNode* call) { return visit_call(call); },
         // a pointer of which it is unknown what is done with it
@@ -97,7 +96,8 @@ void require_number_of_each(const PipelinedLoop& pipeline, std::string_view key,
   throw UserError(pipeline.loop, "{} of loop {} has {} numbers, but the loop's body has {} statements: {}",
                   key, pipeline.loop->loop_var->name_hint, count, texts.size(), fmt::join(texts, "; "))
       .help(
-          "give each statement one number, in their order; a pipelined loop among them is three: its beginning, "
+          "give each statement one number, in their order; a pipelined loop among them is three: its "
+          "beginning, "
           "the loop and its end");
 }
 
@@ -167,8 +167,8 @@ void add_statement(const Stmt& stmt, PipelinedLoop& pipeline) {
 template <class Definition>
 void put_inside(const Definition* definition, PipelinedLoop& pipeline) {
   for (PipelinedStatement& statement : pipeline.statements)
-    statement.stmt = fresh_copy(
-        with(definition, [&](Definition& changed) { changed.body = statement.stmt; }));
+    statement.stmt =
+        fresh_copy(with(definition, [&](Definition& changed) { changed.body = statement.stmt; }));
 }
 
 void read_statements(const Stmt& body, PipelinedLoop& pipeline) {
@@ -193,9 +193,8 @@ bool runs_before(const PipelinedStatement& a, const PipelinedStatement& b) {
 }
 
 bool is_own(const PipelinedLoop& pipeline, const VarNode* data) {
-  return std::ranges::any_of(pipeline.memory, [&](const AllocBuffer& alloc) {
-    return alloc->buffer->data.get() == data;
-  });
+  return std::ranges::any_of(pipeline.memory,
+                             [&](const AllocBuffer& alloc) { return alloc->buffer->data.get() == data; });
 }
 
 // The elements that a statement touches of some memory: indices with the loops around them.
@@ -234,8 +233,9 @@ Elements elements_of(const Stmt& stmt, const VarNode* data) {
 
 // True if it is proved that `first`, `distance` iterations later, touches no element that `second` touches now and one of
 // both writes.
-bool are_apart(const PipelinedLoop& pipeline, const PipelinedStatement& first, const PipelinedStatement& second,
-               const VarNode* data, int64_t distance, const arith::IterRanges& threads) {
+bool are_apart(const PipelinedLoop& pipeline, const PipelinedStatement& first,
+               const PipelinedStatement& second, const VarNode* data, int64_t distance,
+               const arith::IterRanges& threads) {
   const Var& var = pipeline.loop->loop_var;
   Substitution names = {{var.get(), var + distance}};
   arith::Analyzer analyzer;
@@ -281,10 +281,11 @@ bool are_apart(const PipelinedLoop& pipeline, const PipelinedStatement& first, c
                   later.stage, earlier.place, later.place)
       .note(earlier.stmt, "{}", text_of(pipeline, earlier))
       .note(later.stmt, "{}", text_of(pipeline, later))
-      .help("{}", distance == 0
-                      ? "give the second a larger stage, or a later place in software_pipeline_order"
-                      : "give both the same stage, or let each iteration have the memory for itself: allocate "
-                        "it so that no iteration reads what another wrote");
+      .help("{}",
+            distance == 0
+                ? "give the second a larger stage, or a later place in software_pipeline_order"
+                : "give both the same stage, or let each iteration have the memory for itself: allocate "
+                  "it so that no iteration reads what another wrote");
 }
 
 // `a` stands before `b` in the program.
@@ -307,7 +308,8 @@ void check_pair(const PipelinedLoop& pipeline, const PipelinedStatement& a, cons
 }  // namespace
 
 const Touch* PipelinedStatement::find(const VarNode* data) const {
-  const auto found = std::ranges::find_if(touches, [&](const Touch& touch) { return touch.data.get() == data; });
+  const auto found =
+      std::ranges::find_if(touches, [&](const Touch& touch) { return touch.data.get() == data; });
   return found == touches.end() ? nullptr : &*found;
 }
 

@@ -44,6 +44,7 @@ std::vector<ThreadAccess> thread_accesses(const PrimExpr& expr, const arith::Ite
 
 /// True unless it is proved that no element is touched by both in different threads, or that none is written.  `a` lies
 /// `distance` behind `b`.
-bool may_meet(const ThreadAccess& a, const ThreadAccess& b, const Threads& threads, const Distance& distance = {});
+bool may_meet(const ThreadAccess& a, const ThreadAccess& b, const Threads& threads,
+              const Distance& distance = {});
 
 }  // namespace tilewright::lower

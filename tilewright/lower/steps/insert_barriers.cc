@@ -35,7 +35,8 @@ constexpr uint8_t kMany = 2;
 /// An access since the last barrier.
 struct PendingAccess {
   const ThreadAccess* access;
-  std::vector<uint8_t> ago;  // iterations since, of each loop around it that is followed; kMany: an unknown number
+  std::vector<uint8_t>
+      ago;  // iterations since, of each loop around it that is followed; kMany: an unknown number
   friend bool operator==(const PendingAccess&, const PendingAccess&) = default;
 };
 using Pending = std::vector<PendingAccess>;

@@ -27,7 +27,8 @@ Stmt with_marked_statements(const Stmt& body) {
   const auto* sequence = body.as<SeqStmtNode>();
   std::vector<Stmt> marked;
   for (const Stmt& stmt : sequence ? sequence->seq : std::vector<Stmt>{body})
-    marked.push_back(AttrStmtNode::make(ObjectRef(), std::string(kPipelineStatement), imm(0), stmt, stmt->span));
+    marked.push_back(
+        AttrStmtNode::make(ObjectRef(), std::string(kPipelineStatement), imm(0), stmt, stmt->span));
   return seq(std::move(marked));
 }
 

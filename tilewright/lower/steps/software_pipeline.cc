@@ -31,8 +31,8 @@ namespace {
 struct Options {
   bool async_copies = false;
   static constexpr auto fields() {
-    return std::tuple{
-        ir::field<&Options::async_copies>("async_copies", "the target copies to shared memory asynchronously")};
+    return std::tuple{ir::field<&Options::async_copies>("async_copies",
+                                                        "the target copies to shared memory asynchronously")};
   }
 };
 
@@ -62,9 +62,8 @@ PrimExpr distance_of_versions(const Buffer& buffer) {
 
 Versions versions_of(const PipelinedLoop& pipeline, const Buffer& buffer, int64_t count) {
   const PrimExpr size = distance_of_versions(buffer);
-  const Buffer all = with(buffer, [&](BufferNode& changed) {
-    changed.shape = {arith::simplify(size * count)};
-  });
+  const Buffer all =
+      with(buffer, [&](BufferNode& changed) { changed.shape = {arith::simplify(size * count)}; });
   const PrimExpr iteration = pipeline.loop->loop_var - pipeline.loop->min;
   return {buffer, all, size, floormod(iteration, count) * size};
 }
@@ -72,10 +71,10 @@ Versions versions_of(const PipelinedLoop& pipeline, const Buffer& buffer, int64_
 Stmt with_versions(const Stmt& stmt, const Versions& versions) {
   const VarNode* data = versions.buffer->data.get();
   const auto moved = [&](const Buffer& buffer, std::vector<PrimExpr> indices) {
-    const PrimExpr begin = buffer->dtype == versions.buffer->dtype
-                               ? versions.begin
-                               : floordiv(versions.begin * versions.buffer->dtype.num_bytes(),
-                                          buffer->dtype.num_bytes());
+    const PrimExpr begin =
+        buffer->dtype == versions.buffer->dtype
+            ? versions.begin
+            : floordiv(versions.begin * versions.buffer->dtype.num_bytes(), buffer->dtype.num_bytes());
     const auto* ramp = indices[0].as<RampNode>();
     return std::vector<PrimExpr>{ramp ? PrimExpr(with_base(ramp, ramp->base + begin)) : indices[0] + begin};
   };
@@ -153,22 +152,24 @@ std::vector<CopyGroup> make_copies_async(PipelinedLoop& pipeline) {
   std::vector<CopyGroup> groups;
   const PipelinedStatement* before = nullptr;
   for (const PipelinedStatement* statement : pipeline.in_order()) {
-    const bool continues = before && before->is_async && statement->is_async && before->stage == statement->stage;
+    const bool continues =
+        before && before->is_async && statement->is_async && before->stage == statement->stage;
     before = statement;
     if (!statement->is_async) continue;
     const PipelinedStatement* user = first_user(pipeline, *statement);
     if (!continues) groups.push_back({statement->place, statement->place, statement->stage, user});
     CopyGroup& group = groups.back();
     group.last = statement->place;
-    if (std::tie(user->stage, user->place) < std::tie(group.user->stage, group.user->place)) group.user = user;
+    if (std::tie(user->stage, user->place) < std::tie(group.user->stage, group.user->place))
+      group.user = user;
   }
   return groups;
 }
 
 // ---- the new statements
 
-/// Iterations of several statements that run together: statement s does iteration `first` - s.stage.
-struct Turn {
+/// A round of the new loop: each statement s does iteration `first` - s.stage of the old one.
+struct Round {
   PrimExpr first;
   int64_t from_begin = -1;  // the same as a number from the loop's beginning, or -1
   int64_t from_end = -1;    // from its extent on, or -1
@@ -215,7 +216,7 @@ class Pipeline {
   Stmt beginning() const {
     std::vector<Stmt> all;
     for (int64_t n = 0; n < num_behind(); ++n) {
-      for (const Stmt& stmt : turn({.first = loop()->min + number(n), .from_begin = n})) all.push_back(stmt);
+      for (const Stmt& stmt : round({.first = loop()->min + number(n), .from_begin = n})) all.push_back(stmt);
     }
     return seq(std::move(all));
   }
@@ -228,33 +229,33 @@ class Pipeline {
     return with(loop(), [&](ForNode& changed) {
       changed.loop_var = var;
       changed.extent = extent;
-      for (std::string_view key : {kPipelineStage, kPipelineOrder, kPipelineAsync}) changed.annotations.erase(key);
+      for (std::string_view key : {kPipelineStage, kPipelineOrder, kPipelineAsync})
+        changed.annotations.erase(key);
       arith::Analyzer analyzer;
       analyzer.bind(var, make_range(changed.min, extent));
-      changed.body = arith::simplify(seq(turn({.first = var + number(num_behind())})), analyzer);
+      changed.body = arith::simplify(seq(round({.first = var + number(num_behind())})), analyzer);
     });
   }
 
   Stmt end() const {
     std::vector<Stmt> all;
     for (int64_t n = 0; n < num_behind(); ++n) {
-      const Stmt last =
-          seq(turn({.first = loop()->min + loop()->extent + number(n), .from_end = n}));
+      const Stmt last = seq(round({.first = loop()->min + loop()->extent + number(n), .from_end = n}));
       // what ran at the beginning does not run again
       all.push_back(under(loop()->extent > number(num_behind() - n - 1), last));
     }
     return seq(std::move(all));
   }
 
-  // What runs in one turn, in order.
-  std::vector<Stmt> turn(const Turn& turn) const {
+  // What runs in one round, in order.
+  std::vector<Stmt> round(const Round& round) const {
     std::vector<Stmt> all;
     std::vector<std::pair<int64_t, size_t>> waits;  // so far: open groups, and the place
     for (const PipelinedStatement* statement : order_) {
-      wait(turn, statement->place, waits, all);
-      if (turn.runs(statement->stage)) add_guarded(turn, *statement, all);
+      wait(round, statement->place, waits, all);
+      if (round.runs(statement->stage)) add_guarded(round, *statement, all);
       for (const CopyGroup& group : groups_) {
-        const bool has_ended = turn.from_end >= 0 && !turn.runs(group.stage);
+        const bool has_ended = round.from_end >= 0 && !round.runs(group.stage);
         if (group.last == statement->place && !has_ended) all.push_back(called("tir.ptx_commit_group", {}));
       }
     }
@@ -262,12 +263,12 @@ class Pipeline {
   }
 
   // At the beginning, a loop of fewer iterations does not reach all of them.
-  void add_guarded(const Turn& turn, const PipelinedStatement& statement, std::vector<Stmt>& all) const {
-    const PrimExpr iteration = turn.first - number(statement.stage);
+  void add_guarded(const Round& round, const PipelinedStatement& statement, std::vector<Stmt>& all) const {
+    const PrimExpr iteration = round.first - number(statement.stage);
     const Stmt copy = arith::simplify(fresh_copy(statement.stmt, {{loop()->loop_var.get(), iteration}}));
-    all.push_back(turn.from_begin < 0
+    all.push_back(round.from_begin < 0
                       ? copy
-                      : under(loop()->extent > number(turn.from_begin - statement.stage), copy));
+                      : under(loop()->extent > number(round.from_begin - statement.stage), copy));
   }
 
   static Stmt under(const PrimExpr& condition, const Stmt& stmt) {
@@ -284,16 +285,16 @@ class Pipeline {
   // ---- waits
 
   // The wait before the statement at `place`, if one is needed there.
-  void wait(const Turn& turn, size_t place, std::vector<std::pair<int64_t, size_t>>& waits,
+  void wait(const Round& round, size_t place, std::vector<std::pair<int64_t, size_t>>& waits,
             std::vector<Stmt>& all) const {
     int64_t most = -1;  // groups that may stay open
     for (const CopyGroup& group : groups_) {
-      const bool is_here = place_of_wait(group) == place && turn.runs(group.user->stage);
+      const bool is_here = place_of_wait(group) == place && round.runs(group.user->stage);
       if (!is_here) continue;
       const auto ends_it = [&](const auto& earlier) {
-        return earlier.first <= num_later(turn, group, earlier.second);
+        return earlier.first <= num_later(round, group, earlier.second);
       };
-      const int64_t open = num_later(turn, group, place);
+      const int64_t open = num_later(round, group, place);
       if (std::ranges::none_of(waits, ends_it)) most = most < 0 ? open : std::min(most, open);
     }
     if (most < 0) return;
@@ -305,16 +306,16 @@ class Pipeline {
     return group.user->stage > group.stage ? std::min(group.first, group.user->place) : group.user->place;
   }
 
-  // How many groups are closed after the one that the user of `group` needs in this turn, before `place`.
-  int64_t num_later(const Turn& turn, const CopyGroup& group, size_t place) const {
+  // How many groups are closed after the one that the user of `group` needs in this round, before `place`.
+  int64_t num_later(const Round& round, const CopyGroup& group, size_t place) const {
     const int64_t behind = group.user->stage - group.stage;
     int64_t count = 0;
     for (const CopyGroup& other : groups_) {
       for (int64_t ago = behind; ago >= 0; --ago) {
         const bool is_after = ago < behind || other.last > group.last;
         const bool is_before = ago > 0 || other.last < place;
-        // in this many turns after the loop's extent, groups whose stage has ended are not closed
-        const bool is_closed = turn.from_end < ago || other.stage > turn.from_end - ago;
+        // in this many rounds after the loop's extent, groups whose stage has ended are not closed
+        const bool is_closed = round.from_end < ago || other.stage > round.from_end - ago;
         count += is_after && is_before && is_closed;
       }
     }
@@ -377,7 +378,9 @@ PrimFunc software_pipeline(const PrimFunc& func, const ir::AttrMap& attrs) {
 
 extern constinit const StepInfo software_pipeline_info = {
     .name = "software_pipeline",
-    .doc = "statements of loops annotated `software_pipeline_stage` overlap, with versions of what iterations have for themselves",
+    .doc =
+        "statements of loops annotated `software_pipeline_stage` overlap, with versions of what iterations "
+        "have for themselves",
     .without = kManyDimensions | kPartsOfBytes,
     .run = software_pipeline,
     .schema = &ir::option_schema<Options>,
