@@ -136,6 +136,35 @@ TEST(ComputeAt, ABlockThatNothingReadsIsRefused) {
   )");
 }
 
+TEST(ComputeAt, ABufferOfTwoWritersIsRefused) {
+  check_refused(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((16,), "float32"), C: T.Buffer((16,), "float32")):
+        B = T.alloc_buffer((16,))
+        for i in range(8):
+            with T.block("first"):
+                vi = T.axis.spatial(8, i)
+                B[vi] = A[vi] * T.float32(2)
+        for i in range(8):
+            with T.block("second"):
+                vi = T.axis.spatial(8, i)
+                B[vi + 8] = A[vi + 8]
+        for i in range(16):
+            with T.block("C"):
+                vi = T.axis.spatial(16, i)
+                C[vi] = B[vi] + T.float32(1)
+  )",
+      [](Schedule& sch) { sch.call("compute_at", "first", sch.call("get_loops", "C").loops()[0]); }, R"(
+    error: compute_at: block first cannot be moved: block second writes B as well
+      f.py:5:14
+       4 |     for i in range(8):
+       5 |         with T.block("first"):
+         |              ^^^^^^^^^^^^^^^^
+       6 |             vi = T.axis.spatial(8, i)
+  )");
+}
+
 constexpr std::string_view kTwoResults = R"(
     @T.prim_func
     def main(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32"), C: T.Buffer((16,), "float32")):
