@@ -11,6 +11,8 @@ FINDINGS = {
     # the elements that are read lie apart
     "strided_slice": {("coalescing", "A")},
     "conv_strided": {("coalescing", "pad_temp")},
+    # neighbouring pixels have 3 channels each, which no step of 16 terms takes whole
+    "conv_last": {("coalescing", "A")},
     # rows of 3 to 11 elements, shorter than a warp
     "resize_linear": {("coalescing", "T_places")},
     "softmax_of_columns": {("coalescing", "A"), ("coalescing", "T_softmax_exp")},

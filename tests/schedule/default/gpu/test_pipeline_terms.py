@@ -2,8 +2,11 @@
 
 import re
 
+import numpy as np
 import pytest
+from devices.schedules import integers
 from gpu_checking import check, operator
+from lowered_kernels import kernel_of
 
 import tilewright as tw
 from tilewright import relax
@@ -56,3 +59,30 @@ def test_the_numbers_stay(n, m, k):
         operator(relax.op.matmul, (n, k), (k, m)),
         "cuda -arch=sm_80",
     )
+
+
+@pytest.mark.parametrize("n, m, k", [*SIZES, (9, 17, 127), (127, 21, 40)])
+def test_lowered_kernels_wait_for_what_they_read(n, m, k):
+    """Thread by thread: a read before its wait, and a race, are errors."""
+    kernel = kernel_of(tw.schedule.by_rules(product(n, m, k), "cuda -arch=sm_80").mod["main"], "cuda")
+    a, b, c = integers(n, k), integers(k, m), np.full((n, m), 7, "float32")
+    tw.tir.interpret(kernel, a, b, c)
+    np.testing.assert_array_equal(c, a @ b)
+
+
+@pytest.mark.skipif(not tw.cuda(0).exist, reason="there is no device of cuda here")
+@pytest.mark.parametrize("shape", [(1, 3, 9, 9), (2, 8, 7, 5)])
+def test_convolutions_on_a_device(shape):
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", relax.TensorType(list(shape), "float32"))
+    w = relax.Var("w", relax.TensorType([17, shape[1], 3, 3], "float32"))
+    with builder.function("main", [x, w]):
+        with builder.dataflow():
+            out = builder.emit_output(relax.op.nn.conv2d(x, w, padding=1))
+        builder.emit_func_output(out)
+    arguments = integers(*shape), integers(17, shape[1], 3, 3)
+    expected = tw.VirtualMachine(tw.compile(builder.get()))["main"](*arguments).numpy()
+    found = tw.VirtualMachine(tw.compile(builder.get(), target="cuda -arch=sm_80"), tw.cuda(0))["main"](
+        *arguments
+    )
+    np.testing.assert_array_equal(found.numpy(), expected)
