@@ -223,8 +223,8 @@ def test_registers_that_threads_need():
 
 SAYS = """\
 ptxas info    : 0 bytes gmem
-ptxas info    : Compiling entry function 'main_kernel_0' for 'sm_80'
-ptxas info    : Function properties for main_kernel_0
+ptxas info    : Compiling entry function 'main_kernel' for 'sm_80'
+ptxas info    : Function properties for main_kernel
     24 bytes stack frame, 16 bytes spill stores, 20 bytes spill loads
 ptxas info    : Used 255 registers, used 1 barriers, 4132 bytes smem, 380 bytes cmem[0]
 """
@@ -253,7 +253,7 @@ def test_registers_by_ptxas(assembler):
 
 def test_shared_memory_by_ptxas(assembler):
     usage = tilewright._core.ptxas_usage("text", "sm_80")
-    assert usage == {"main_kernel_0": (255, 4132, 36)}
+    assert usage == {"main_kernel": (255, 4132, 36)}
 
 
 def test_arrays_of_a_thread_without_ptxas():
@@ -300,7 +300,7 @@ def test_explain_of_a_gpu():
         "main",
         "  work    2147 MFLOP, 12.6 MB; 170.67 FLOP a byte",
         "  limit   arithmetic: 110.2 us at least",
-        "  launch  main_kernel_0: 32 x 128 blocks of 32 x 8 threads, 0 B of shared memory, about 40 registers a thread "
+        "  launch  main_kernel: 32 x 128 blocks of 32 x 8 threads, 0 B of shared memory, about 40 registers a thread "
         "(estimated): 6 blocks on a multiprocessor, 75 % of its threads",
     ]
     assert "lint" not in sch.explain(TARGET)

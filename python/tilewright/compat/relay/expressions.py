@@ -24,7 +24,7 @@ def TensorType(shape, dtype: str = "float32"):
 def var(name_hint: str, type_annotation=None, shape=None, dtype: str = "float32", span=None):
     """A variable, from its type or from shape and dtype.
 
-    >>> x = relay.var("x", shape=(1, 64), dtype="float32")
+    >>> x = tilewright.compat.relay.expressions.var("x", shape=(1, 64), dtype="float32")
     """
     if isinstance(type_annotation, list | tuple):
         type_annotation, shape = None, type_annotation
