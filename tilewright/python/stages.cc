@@ -80,7 +80,7 @@ void bind_stage(nb::module_& m) {
           nb::arg("parent"), nb::arg("factor").none(), nb::arg("nparts").none())
       .def("fuse", &TensorStage::fuse)
       .def("reorder", &TensorStage::reorder)
-      .def("set_kind", &set_kind, nb::arg("axis").none(), nb::arg("verb"))
+      .def("set_kind", &set_kind)
       .def("bind", &TensorStage::bind)
       .def("annotate", [](TensorStage& self, const tir::IterVar& axis, std::string key,
                           nb::handle value) { self.annotate(axis, std::move(key), from_python(value)); })

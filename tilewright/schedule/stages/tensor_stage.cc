@@ -49,7 +49,7 @@ std::vector<IterVar> TensorStage::roots() const {
 }
 
 size_t TensorStage::leaf(const IterVar& axis, std::string_view verb) const {
-  if (!axis) throw UserError("{}: the axis of stage {} is missing", verb, name());
+  TILEWRIGHT_CHECK(axis, "{}: the axis of stage {} is missing", verb, name());
   const auto found = std::find(leaves_.begin(), leaves_.end(), axis);
   if (found != leaves_.end()) return static_cast<size_t>(found - leaves_.begin());
   const bool was_leaf = std::find(axes_.begin(), axes_.end(), axis) != axes_.end();

@@ -21,8 +21,9 @@ FINDINGS = {
     "einsum": {("coalescing", "B")},
     # a thread has 4 columns of an odd number, which begin at no vector: loads of them are scalars
     "conv_open": {("coalescing", "conv2d_nchw"), ("banks", "pad_temp_reindex_pad")},
-    # 16 terms of a sector are two rows of banks, which vectors of 8 elements keep from being apart
-    "conv_half": {("banks", "B_reindex_pad")},
+    # lanes write what they have of a fragment of tensor cores, 4 neighbours 16 bytes, and taps lie apart in the weights
+    "matmul_half": {("coalescing", "T_cast")},
+    "conv_half": {("coalescing", "T_cast"), ("coalescing", "B")},
     # queries and keys lie in blocks, of which threads have a row each
     "attention": {("coalescing", "T_products"), ("coalescing", "T_weights"), ("coalescing", "T_queries")},
 }

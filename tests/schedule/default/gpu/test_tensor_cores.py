@@ -68,7 +68,7 @@ CASES = {
     "int8": (product(20, 33, 36, "int8"), A100),
     "uint8, B transposed": (product(16, 16, 127, "uint8", transposed_b=True), A100),
     "tf32": (product(17, 18, 19, "float32"), A100 + " -allow_tf32=1"),
-    "float8": (product(16, 18, 40, "float8_e4m3fn", transposed_b=True), "cuda -arch=sm_89"),
+    "float8, B transposed": (product(16, 18, 40, "float8_e4m3fn", transposed_b=True), "cuda -arch=sm_89"),
 }
 
 
@@ -86,13 +86,6 @@ def test_numbers(name):
         z = np.zeros(expected.shape, str(c.dtype))
         tw.tir.interpret(each, x, y, z)
         np.testing.assert_array_equal(z, expected)
-
-
-def test_each_step_keeps_the_numbers():
-    program = product(9, 17, 18, "float16")
-    steps = by_tensor_cores(program).trace
-    again = tw.Schedule(program, verify_each_step=True)
-    steps.apply_to_schedule(again)
 
 
 @pytest.mark.parametrize(
