@@ -14,6 +14,7 @@
 #include "tilewright/te/operation.h"
 
 namespace tilewright::schedule {
+using namespace tir;
 
 /// One of the two is null: the length of the inner loop, or the number of iterations of the outer one.
 struct AxisSplit {
