@@ -6,6 +6,7 @@
 #include "lower_testing.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/common/thread_axes.h"
+#include "tilewright/tir/builder.h"
 
 namespace tilewright::lower {
 namespace {
