@@ -6,7 +6,6 @@ import pytest
 import tilewright as tw
 from tilewright import _core, te, tir
 
-
 # another process does not know the operators that these name
 pytestmark = pytest.mark.hand_made
 
