@@ -92,8 +92,8 @@ class Decisions:
     def make(self):
         steps = list(self.program.steps)
         if self.rng.random() < 0.3:
-            result = steps[-1]
-            steps.insert(-1, self.s.cache_write(result, "global"))
+            cached = self.rng.choice(steps)
+            steps.insert(steps.index(cached), self.s.cache_write(cached, "global"))
         if self.rng.random() < 0.3:
             source = self.rng.choice(self.program.inputs)
             readers = [step for step in steps if source in self.s[step].op.input_tensors]

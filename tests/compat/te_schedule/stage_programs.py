@@ -44,33 +44,38 @@ def product_as_written():
     return te.create_schedule(c.op), [a, b, c], *product_arrays()
 
 
+def in_tiles(s, c, size, is_permuted=False):
+    """Tiles of size x size, and terms by 4; `is_permuted`: rows of a tile are around the inner terms.
+
+    Returns  the outermost and the innermost loop
+    """
+    xo, yo, xi, yi = s[c].tile(*c.op.axis, size, size)
+    ko, ki = s[c].split(c.op.reduce_axis[0], factor=4)
+    s[c].reorder(xo, yo, ko, *((xi, ki) if is_permuted else (ki, xi)), yi)
+    return xo, yi
+
+
 def product_blocked():
     a, b, c = product()
     s = te.create_schedule(c.op)
-    xo, yo, xi, yi = s[c].tile(*c.op.axis, 32, 32)
-    ko, ki = s[c].split(c.op.reduce_axis[0], factor=4)
-    s[c].reorder(xo, yo, ko, ki, xi, yi)
+    in_tiles(s, c, 32)
     return s, [a, b, c], *product_arrays()
 
 
 def product_vectorized():
     a, b, c = product()
     s = te.create_schedule(c.op)
-    xo, yo, xi, yi = s[c].tile(*c.op.axis, 32, 32)
-    ko, ki = s[c].split(c.op.reduce_axis[0], factor=4)
-    s[c].reorder(xo, yo, ko, ki, xi, yi)
-    s[c].vectorize(yi)
+    _, inner = in_tiles(s, c, 32)
+    s[c].vectorize(inner)
     return s, [a, b, c], *product_arrays()
 
 
 def product_permuted():
     a, b, c = product()
     s = te.create_schedule(c.op)
-    xo, yo, xi, yi = s[c].tile(*c.op.axis, 32, 32)
-    ko, ki = s[c].split(c.op.reduce_axis[0], factor=4)
-    s[c].reorder(xo, yo, ko, xi, ki, yi)
-    s[c].vectorize(yi)
-    s[c].parallel(xo)
+    outer, inner = in_tiles(s, c, 32, is_permuted=True)
+    s[c].vectorize(inner)
+    s[c].parallel(outer)
     return s, [a, b, c], *product_arrays()
 
 
@@ -81,10 +86,8 @@ def product_packed():
     k = te.reduce_axis((0, TERMS), "k")
     c = te.compute((ROWS, 64), lambda i, j: te.sum(a[i, k] * panels[j // 16, k, j % 16], axis=k), name="C")
     s = te.create_schedule(c.op)
-    xo, yo, xi, yi = s[c].tile(*c.op.axis, 16, 16)
-    ko, ki = s[c].split(c.op.reduce_axis[0], factor=4)
-    s[c].reorder(xo, yo, ko, xi, ki, yi)
-    s[c].vectorize(yi)
+    _, inner = in_tiles(s, c, 16, is_permuted=True)
+    s[c].vectorize(inner)
     x, _, z = panels.op.axis
     s[panels].vectorize(z)
     s[panels].parallel(x)
@@ -199,6 +202,19 @@ def largest_with_its_place():
     return s, [place, value, where, most], arrays, [x.argmax(1).astype("int32"), x.max(1)]
 
 
+def step_through_cache():
+    """What reads a step reads it still after the step is computed in a cache."""
+    a, b, c = chain()
+    s = te.create_schedule(c.op)
+    cache = s.cache_write(b, "global")
+    assert [stage.op.name for stage in s.stages] == ["A", "B.global", "B", "C"]
+    assert s[c].op.input_tensors[0].op == s[b].op
+    outer, _ = s[b].split(s[b].op.axis[0], factor=8)
+    s[cache].compute_at(s[b], outer)
+    x = numbers(127)
+    return s, [a, c], [x, np.zeros(127, "float32")], [(x + 1) * 2]
+
+
 def two_results_through_caches():
     a = te.placeholder((31,), name="A")
     more, less = te.compute((31,), lambda i: (a[i] + 1, a[i] - 1), name="both")
@@ -253,6 +269,7 @@ ON_CPU = [
     rooted_again,
     blurred,
     largest_with_its_place,
+    step_through_cache,
     two_results_through_caches,
     convolution,
 ]

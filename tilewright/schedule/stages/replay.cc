@@ -172,14 +172,11 @@ class Replaying {
   void split_init(const TensorStage& stage, BlockRef block, const StageLoops& loops) {
     std::optional<IterVar> first;
     for (const IterVar& leaf : loops.leaves()) {
-      if (leaf->iter_type != IterType::kReduce) continue;
       const AxisMark how = stage.mark(leaf);
-      if (!how.thread_tag.empty() || !how.intrinsic.empty())
-        return;  // threads add up together; an instruction
+      if (!how.intrinsic.empty()) return;
+      if (leaf->iter_type != IterType::kReduce) continue;
+      if (!how.thread_tag.empty()) return;  // threads add up together
       if (!first) first = leaf;
-    }
-    for (const IterVar& leaf : loops.leaves()) {
-      if (!stage.mark(leaf).intrinsic.empty()) return;
     }
     if (!first) return;
     try {

@@ -155,9 +155,9 @@ std::vector<Tensor> StageSchedule::rfactor(const Tensor& tensor, const IterVar& 
   const Request request{*target, axis, static_cast<size_t>(place)};
   const Operation parts = make_parts(request, values);
   const std::vector<Tensor> results = te::outputs_of(parts);
-  const Operation before = target->op(), whole = make_whole(request, values, results);
+  const Operation whole = make_whole(request, values, results);
   add_before(target.get(), parts);
-  replace_operation(target, before, whole);
+  replace_operation(target, whole);
   return results;
 }
 

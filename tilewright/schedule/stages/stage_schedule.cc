@@ -50,14 +50,13 @@ StageSchedule::StageSchedule(const std::vector<Operation>& outputs) {
     auto stage = std::make_shared<TensorStage>(op);
     stage->is_output = std::find(outputs.begin(), outputs.end(), op) != outputs.end();
     stages_.push_back(stage);
-    by_op_[op.get()] = stage;
-    kept_.push_back(op);
+    know(op, stage);
   }
 }
 
 StageRef StageSchedule::stage(const Operation& op) const {
   const auto found = by_op_.find(op.get());
-  if (found != by_op_.end()) return found->second;
+  if (found != by_op_.end()) return found->second.stage;
   std::vector<std::string> names;
   for (const auto& stage : stages_) names.push_back(stage->name());
   throw UserError("{} is no stage of this schedule", op ? op->name : "None")
@@ -69,23 +68,14 @@ Tensor StageSchedule::current(const Tensor& tensor) const {
   return te::outputs_of(op)[static_cast<size_t>(tensor->value_index)];
 }
 
-void StageSchedule::set_operation(const StageRef& stage, Operation op, bool has_new_axes) {
-  by_op_[op.get()] = stage;
-  kept_.push_back(op);
-  if (has_new_axes) {
-    stage->restart(std::move(op));
-  } else {
-    stage->replace(std::move(op));
-  }
-}
+void StageSchedule::know(const Operation& op, const StageRef& stage) { by_op_[op.get()] = {op, stage}; }
 
 StageRef StageSchedule::add_before(const TensorStage* place, Operation op) {
   const auto at =
       std::find_if(stages_.begin(), stages_.end(), [&](const auto& stage) { return stage.get() == place; });
   auto stage = std::make_shared<TensorStage>(op);
   stages_.insert(at, stage);
-  by_op_[op.get()] = stage;
-  kept_.push_back(std::move(op));
+  know(op, stage);
   return stage;
 }
 
@@ -103,14 +93,15 @@ void StageSchedule::read_instead(te::TensorMap map, const std::vector<const Tens
     const std::vector<Tensor> old_outputs = te::outputs_of(before), new_outputs = te::outputs_of(after);
     for (size_t n = 0; n < old_outputs.size(); ++n)
       changed[te::key_of(old_outputs[n].get())] = new_outputs[n];
-    set_operation(stage, std::move(after), false);
+    know(after, stage);
+    stage->replace(std::move(after));
   }
 }
 
-void StageSchedule::replace_operation(const StageRef& stage, const Operation& before,
-                                      const Operation& after) {
-  set_operation(stage, after, true);
-  const std::vector<Tensor> old_outputs = te::outputs_of(before), new_outputs = te::outputs_of(after);
+void StageSchedule::replace_operation(const StageRef& stage, const Operation& after) {
+  const std::vector<Tensor> old_outputs = te::outputs_of(stage->op()), new_outputs = te::outputs_of(after);
+  know(after, stage);
+  stage->restart(after);
   te::TensorMap moved;
   for (size_t n = 0; n < old_outputs.size(); ++n) moved[te::key_of(old_outputs[n].get())] = new_outputs[n];
   read_instead(std::move(moved), nullptr);
@@ -174,7 +165,7 @@ std::vector<Tensor> StageSchedule::cache_write(const std::vector<Tensor>& tensor
   std::vector<PrimExpr> copies;
   for (const Tensor& result : results) copies.push_back(result(vars_of(compute->axis)));
   const Operation copying = TeComputeNode::make(compute->name, compute->axis, copies, AttrMap{});
-  replace_operation(target, target->op(), copying);
+  replace_operation(target, copying);
   return results;
 }
 

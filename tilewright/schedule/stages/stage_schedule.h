@@ -45,13 +45,17 @@ class StageSchedule {
  private:
   StageRef add_before(const TensorStage* place, te::Operation op);
   void read_instead(te::TensorMap map, const std::vector<const TensorStage*>* readers);
-  // `stage` computes `after` from scratch, and all readers of `before` read that.
-  void replace_operation(const StageRef& stage, const te::Operation& before, const te::Operation& after);
-  void set_operation(const StageRef& stage, te::Operation op, bool has_new_axes);
+  // `stage` computes `after` from scratch, and all readers of what it computed before read that.
+  void replace_operation(const StageRef& stage, const te::Operation& after);
+  // From now on `op` finds `stage`.
+  void know(const te::Operation& op, const StageRef& stage);
 
   std::vector<StageRef> stages_;
-  std::unordered_map<const Object*, StageRef> by_op_;
-  std::vector<te::Operation> kept_;  // operations that by_op_ names
+  struct Known {
+    te::Operation op;  // keeps the key alive
+    StageRef stage;
+  };
+  std::unordered_map<const Object*, Known> by_op_;
 };
 
 }  // namespace tilewright::schedule
