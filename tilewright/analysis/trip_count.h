@@ -1,6 +1,7 @@
 // The number of iterations of loops.
 #pragma once
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/ir/services.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::analysis {
@@ -10,6 +11,13 @@ using namespace tir;
 inline bool surely_runs(const PrimExpr& extent) {
   int64_t count;
   return as_const_int(extent, &count) && count > 0;
+}
+
+/// True if loops of these extents have equally many iterations: as numbers, whatever their dtypes are, or as equal
+/// expressions.
+inline bool are_equal_extents(const PrimExpr& a, const PrimExpr& b) {
+  int64_t count;
+  return as_const_int(a, &count) ? is_const_int(b, count) : ir::structural_equal(a, b);
 }
 
 /// Tells `analyzer` that a loop of this extent runs at least once, so that no factor of the extent is 0.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tilewright/analysis/trip_count.h"
 #include "tilewright/analysis/verifier.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
@@ -185,9 +186,7 @@ void Verifier::one_extent(const ForNode* loop) {
     axes_.clear();
   const auto [known, is_new] = axes_.try_emplace(loop->thread_tag, loop);
   const ForNode* first = known->second;
-  int64_t count = 0;  // whatever the dtypes of their variables are
-  const bool are_equal_numbers = as_const_int(first->extent, &count) && is_const_int(loop->extent, count);
-  if (is_new || are_equal_numbers || ir::structural_equal(first->extent, loop->extent)) return;
+  if (is_new || are_equal_extents(first->extent, loop->extent)) return;
   throw UserError(loop,
                   "loop {} over {} has extent {}, but loop {} of the same kernel has {} of these threads",
                   loop->loop_var->name_hint, loop->thread_tag, expr_text(loop->extent),

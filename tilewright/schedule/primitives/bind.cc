@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "tilewright/analysis/trip_count.h"
 #include "tilewright/analysis/update.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/schedule/core/loops.h"
@@ -94,10 +95,7 @@ void require_one_extent(const State& state, NodeId id, const std::string& axis) 
     const ForNode* loop = state.node(other).loop();
     const NodeId known = first.try_emplace(loop->thread_tag, other).first->second;
     const PrimExpr& extent = state.node(known).loop()->extent;
-    int64_t count = 0;  // whatever the dtypes of their variables are
-    if (ir::structural_equal(loop->extent, extent) ||
-        (as_const_int(extent, &count) && is_const_int(loop->extent, count)))
-      continue;
+    if (analysis::are_equal_extents(loop->extent, extent)) continue;
     throw refuse(
         state, id, "loops {} and {} would be of one kernel, both over {}, but have {} and {} iterations",
         state.node(known).name, state.node(other).name, loop->thread_tag, text(extent), text(loop->extent))
