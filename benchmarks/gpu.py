@@ -188,7 +188,7 @@ def error_of(found: np.ndarray, expected: np.ndarray) -> float:
 
 
 def rounds_of(sides: list, rounds: int) -> list[list[float]]:
-    """Seconds of a call, of each side and round; the sides take turns."""
+    """Seconds of a call, of each side and round; the sides alternate."""
     repeats = [max(1, min(50, int(0.05 / max(side.seconds(1), 1e-6)))) for side in sides]
     times = [[] for _ in sides]
     for _ in range(rounds):

@@ -95,12 +95,18 @@ Stmt without_inner_loops(const Stmt& kernel, const Axes& axes) {
       });
 }
 
-// The grid is computed before the kernel runs.
-void require_known_before(const Axes& axes, const Stmt& kernel) {
+// The variables of loops and lets of a kernel.
+std::unordered_set<const Object*> defined_in(const Stmt& kernel) {
   std::unordered_set<const Object*> defined;
   ir::walk(
       kernel, [&](const ForNode* loop) { defined.insert(loop->loop_var.get()); },
       [&](const LetStmtNode* let) { defined.insert(let->var.get()); });
+  return defined;
+}
+
+// The grid is computed before the kernel runs.
+void require_known_before(const Axes& axes, const Stmt& kernel) {
+  const std::unordered_set<const Object*> defined = defined_in(kernel);
   for (size_t n = 0; n < axes.size(); ++n) {
     if (!axes[n].var) continue;
     ir::walk(
@@ -129,10 +135,7 @@ bool is_one_thread(const Axes& axes) {
 // Memory of scope global and open size that the only thread of a kernel allocates, taken out of it: registers have a
 // constant number.
 Stmt without_open_memory(const Stmt& kernel, std::vector<AllocBuffer>* taken) {
-  std::unordered_set<const Object*> defined;
-  ir::walk(
-      kernel, [&](const ForNode* loop) { defined.insert(loop->loop_var.get()); },
-      [&](const LetStmtNode* let) { defined.insert(let->var.get()); });
+  const std::unordered_set<const Object*> defined = defined_in(kernel);
   const auto is_known_before = [&](const PrimExpr& extent) {
     bool is_known = true;
     ir::walk(
