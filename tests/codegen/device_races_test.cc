@@ -21,7 +21,7 @@ TEST(DeviceRaces, DISABLED_RunOne) {
   OpenCL* opencl = OpenCL::find();
   ASSERT_NE(opencl, nullptr);
   ASSERT_EQ(opencl->build(kernels[0].text), "");
-  opencl->run("f_kernel_0", grid_of(func), kernels[0].block, func, kernel_args(func));
+  opencl->run("f_kernel", grid_of(func), kernels[0].block, func, kernel_args(func));
 }
 
 // What oclgrind reports about a program.

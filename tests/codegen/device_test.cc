@@ -31,7 +31,7 @@ TEST_P(KernelTest, OpenCLComputesWhatTheInterpreterComputes) {
   const std::vector<KernelText> kernels = kernel_texts(DeviceLanguage::kOpenCL, lowered);
   ASSERT_EQ(kernels.size(), 1u);
   ASSERT_EQ(opencl->build(kernels[0].text, "-Werror"), "");
-  opencl->run("f_kernel_0", grid_of(func), kernels[0].block, func, actual);
+  opencl->run("f_kernel", grid_of(func), kernels[0].block, func, actual);
   for (size_t n = 0; n < actual.size(); ++n) {
     if (func->buffers[n])
       expect_close(actual[n].as_tensor(), expected[n].as_tensor(), func->buffers[n]->name);
@@ -52,7 +52,7 @@ TEST(Device, VectorsOfAllDtypesInOpenCL) {
     const std::vector<Value> expected = kernel_args(func), actual = kernel_args(func);
     analysis::interpret(func, expected, {});
     const int64_t block[] = {7, 1, 1};
-    opencl->run(name + "_kernel_0", grid_of(func), block, func, actual);
+    opencl->run(name + "_kernel", grid_of(func), block, func, actual);
     for (const size_t n : {2, 3}) expect_close(actual[n].as_tensor(), expected[n].as_tensor(), name);
   }
 }
@@ -140,7 +140,7 @@ static __device__ __forceinline__ float tw_max_float32(float a, float b) {
 
 // f: 5 blocks of 16 threads
 extern "C" __global__ void __launch_bounds__(16)
-    f_kernel_0(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C) {
+    f_kernel(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C) {
   __shared__ __align__(16) float S[64];
   const int bx = blockIdx.x;
   const int tx = threadIdx.x;
@@ -158,7 +158,7 @@ extern "C" __global__ void __launch_bounds__(16)
   EXPECT_THAT(text_of(DeviceLanguage::kOpenCL, kVectors.text), testing::EndsWith(R"(
 // f: 5 blocks of 16 threads
 __kernel __attribute__((reqd_work_group_size(16, 1, 1)))
-void f_kernel_0(__global const float* restrict A, __global const float* restrict B,
+void f_kernel(__global const float* restrict A, __global const float* restrict B,
     __global float* restrict C) {
   __local float S[64] __attribute__((aligned(16)));
   const int bx = get_group_id(0);
@@ -326,7 +326,7 @@ TEST(Device, KernelsOfAModule) {
   const ir::IRModule lowered[] = {lowered_kernel(kAllAxes.text), lowered_kernel(kVectorAdd.text)};
   const std::vector<KernelText> kernels = kernel_texts(DeviceLanguage::kCuda, lowered);
   ASSERT_EQ(kernels.size(), 2u);
-  EXPECT_EQ(kernels[0].name, "f_kernel_0");
+  EXPECT_EQ(kernels[0].name, "f_kernel");
   EXPECT_EQ(kernels[0].function, "f");
   EXPECT_THAT(kernels[0].params, testing::ElementsAre(DataType::handle(), kInt32, kInt64, kFloat32));
   EXPECT_THAT(kernels[0].block, testing::ElementsAre(5, 3, 2));

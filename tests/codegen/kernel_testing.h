@@ -21,7 +21,7 @@ namespace tilewright::codegen {
 using runtime::Tensor;
 using runtime::Value;
 
-/// The module of one kernel `<name>_kernel_0`: parameters are the data pointers of the program's buffers.
+/// The module of one kernel `<name>_kernel`: parameters are the data pointers of the program's buffers.
 inline ir::IRModule lowered_kernel(std::string_view text, const std::string& name = "f") {
   const tir::PrimFunc func = script::parse_func_unchecked(text);
   auto changed = ir::with(func, [&](tir::PrimFuncNode& node) {
@@ -31,7 +31,7 @@ inline ir::IRModule lowered_kernel(std::string_view text, const std::string& nam
     for (auto& buffer : node.buffers) buffer = nullptr;
     node.attrs.set("lowered_kind", tir::string_imm("device_kernel"));
   });
-  ir::IRModule module = ir::with_function(ir::IRModule(new ir::IRModuleNode), name + "_kernel_0", changed);
+  ir::IRModule module = ir::with_function(ir::IRModule(new ir::IRModuleNode), name + "_kernel", changed);
   return ir::with_function(module, name, func);  // the function of the user stands last
 }
 
