@@ -7,7 +7,9 @@
 #include "tilewright/support/error.h"
 #include "tilewright/te/create_prim_func.h"
 #include "tilewright/te/extern.h"
+#include "tilewright/te/gradient.h"
 #include "tilewright/te/operation.h"
+#include "tilewright/te/scan.h"
 
 namespace tilewright::python {
 namespace {
@@ -141,6 +143,21 @@ void bind_te(nb::module_& m) {
     const std::vector<Tensor> tensors = te::outputs_of(op);
     return {tensors.begin(), tensors.end()};
   });
+  m.def("te_scan",
+        [](const std::string& name, nb::handle init, nb::handle update, nb::handle state, nb::handle inputs,
+           nb::handle attrs) -> std::vector<ir::ObjectRef> {
+          const auto tensors = te::scan(name, {tensors_of(init), tensors_of(update), tensors_of(state),
+                                               tensors_of(inputs), attrs_from_python(attrs)});
+          return {tensors.begin(), tensors.end()};
+        });
+  m.def("te_gradient",
+        [](const ir::ObjectRef& output, nb::handle inputs, nb::handle head) -> std::vector<ir::ObjectRef> {
+          const auto tensors = te::gradient(tensor_of(output), tensors_of(inputs),
+                                            head.is_none() ? Tensor() : tensor_of(from_python(head)));
+          return {tensors.begin(), tensors.end()};
+        },
+        nb::arg("output"), nb::arg("inputs"), nb::arg("head").none());
+  m.def("te_operations", &te::operations_of);
   m.def("te_load",
         [](const ir::ObjectRef& tensor, nb::handle indices) { return tensor_of(tensor).at(exprs(indices)); });
   m.def("te_reduce", &reduce, nb::arg("combine"), nb::arg("identity"), nb::arg("source"), nb::arg("axes"),

@@ -8,6 +8,7 @@
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/support/count_text.h"
+#include "tilewright/te/operation.h"
 #include "tilewright/te/shape.h"
 #include "tilewright/tir/fresh.h"
 #include "tilewright/tir/text.h"
@@ -232,7 +233,7 @@ Stmt extern_block(const TeExternNode* op, std::string name, const std::vector<Bu
   if (const auto* root = root_of(body)) allocated = root->alloc_buffers, body = root->body;
   const Block block =
       BlockNode::make(std::move(name), std::vector<IterVar>{}, allocated, whole(inputs), whole(outputs),
-                      std::vector<MatchBufferRegion>{}, op->attrs, Stmt(), body);
+                      std::vector<MatchBufferRegion>{}, block_attrs(op->attrs), Stmt(), body);
   return BlockRealizeNode::make(std::vector<PrimExpr>{}, PrimExpr(bool_imm(true)), block);
 }
 

@@ -19,6 +19,8 @@ std::vector<Tensor> inputs_of(const Operation& op);
 std::vector<Tensor> outputs_of(const Operation& op);
 /// `outputs` and all operations that they depend on, producers first, each once.
 std::vector<Operation> operations_of(const std::vector<Operation>& outputs);
+/// What the blocks of an operation say of it: its attributes without the tag, which only readers of te ask for.
+AttrMap block_attrs(AttrMap attrs);
 /// The reduction axes of `op`; none if it is not a reduction.
 std::vector<IterVar> reduce_axes_of(const Operation& op);
 

@@ -171,6 +171,7 @@ def te_names() -> dict:
         **public_names(te),
         "__getattr__": te.__getattr__,
         "create_prim_func": _create_prim_func,
+        "create_prim_func_from_outputs": _create_prim_func_from_outputs,
         "power": tir.pow,
         "logaddexp": tir_functions.logaddexp,
         "CommReducer": tir.CommReducer,
@@ -179,6 +180,7 @@ def te_names() -> dict:
         "ComputeOp": ir._nodes.classes["te.Compute"],
         "ExternOp": ir._nodes.classes["te.Extern"],
         "HybridOp": ir._nodes.classes["te.Extern"],
+        "ScanOp": ir._nodes.classes["te.Scan"],
         **te_schedule.NAMES,
     }
 
@@ -186,6 +188,15 @@ def te_names() -> dict:
 def _create_prim_func(ops, index_dtype_override=None):
     """te.create_prim_func with TVM's arguments."""
     return te.create_prim_func(ops, index_dtype_override or "void")
+
+
+def _create_prim_func_from_outputs(outputs, index_dtype_override=None):
+    """te.create_prim_func of the placeholders that `outputs` depend on, in the order of their use, and `outputs`."""
+    outputs = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
+    inputs = [op.output(0) for op in _core.te_operations([tensor.op for tensor in outputs])]
+    placeholder = ir._nodes.classes["te.Placeholder"]
+    inputs = [tensor for tensor in inputs if isinstance(tensor.op, placeholder)]
+    return _create_prim_func([*inputs, *outputs], index_dtype_override)
 
 
 def schedule_names() -> dict:

@@ -1,5 +1,7 @@
 """Tensor expressions: what each element of a tensor is computed from."""
 
+from contextlib import contextmanager
+
 from .. import _core
 from .._guard import guard_module
 from .._numbers import plain
@@ -28,8 +30,10 @@ def compute(shape, fcompute, name: str = "compute", tag: str = "", attrs: dict |
     shape     ints or expressions, one per dimension
     fcompute  called once with one variable per dimension; gives an expression, or a tuple of several
     name      of the block and buffer; default "compute"
+    tag       what `C.op.tag` says; default that of te.tag_scope around, or ""
     attrs     copied to the block; default none
     Returns   a tensor, or a list of them if fcompute gives several
+    Raises    UserError if there is both a tag and a te.tag_scope around
     >>> C = te.compute((128, 128), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
     """
     names = (
@@ -37,8 +41,35 @@ def compute(shape, fcompute, name: str = "compute", tag: str = "", attrs: dict |
         if fcompute.__code__.co_flags & 0x04
         else list(fcompute.__code__.co_varnames[: fcompute.__code__.co_argcount])
     )
-    tensors = _core.te_compute(_shape(shape), fcompute, name, attrs or {}, names)
+    tensors = _core.te_compute(_shape(shape), fcompute, name, _tagged(attrs, tag), names)
     return tensors[0] if len(tensors) == 1 else tensors
+
+
+_tags = []  # of the te.tag_scope around
+
+
+@contextmanager
+def tag_scope(tag: str):
+    """Operations made inside, of te.compute, te.extern and te.scan, carry `tag`; also a decorator of functions.
+
+    Raises   UserError if there is a te.tag_scope around already
+    >>> with te.tag_scope(tag="conv2d"):
+    ...     C = te.compute((128, 128), lambda i, j: A[i, j] + B[i, j], name="C")
+    """
+    if _tags:
+        raise UserError(f"te.tag_scope: {tag!r} is inside of {_tags[-1]!r}\nhelp: an operation has one tag")
+    _tags.append(tag)
+    try:
+        yield
+    finally:
+        _tags.pop()
+
+
+def _tagged(attrs: dict | None, tag: str) -> dict:
+    if _tags and tag:
+        raise UserError(f"te.tag_scope: the operation has a tag, {tag!r}, inside of {_tags[-1]!r}")
+    tag = tag or (_tags[-1] if _tags else "")
+    return {**(attrs or {}), **({"tag": tag} if tag else {})}
 
 
 def reduce_axis(dom, name: str = "rv"):
@@ -77,7 +108,7 @@ def extern(
     dtype        of the results, one for all or a list; default that of the inputs if they have one
     in_buffers   buffers that fcompute gets for the inputs, e.g. with a symbolic shape; default made from the inputs
     out_buffers  the same for the results
-    tag          for people; default ""
+    tag          what `C.op.tag` says; default that of te.tag_scope around, or ""
     attrs        copied to the block; default none
     Returns      a tensor, or a list of them if several shapes are given
     Raises       UserError if a buffer does not fit its tensor, or the dtype is not known
@@ -107,7 +138,7 @@ def extern(
     out_buffers = _listed(out_buffers)
     if len(out_buffers) != len(shapes):
         raise UserError(f"{name}: {len(out_buffers)} output buffers for {len(shapes)} shapes")
-    tensors = _core.te_extern(name, inputs, _listed(in_buffers), out_buffers, fcompute, attrs or {})
+    tensors = _core.te_extern(name, inputs, _listed(in_buffers), out_buffers, fcompute, _tagged(attrs, tag))
     return tensors[0] if len(tensors) == 1 else tensors
 
 
@@ -126,19 +157,71 @@ def _extern_dtypes(name: str, dtype, inputs: list, count: int) -> list:
     return dtypes
 
 
+def scan(
+    init,
+    update,
+    state_placeholder,
+    inputs=None,
+    name: str = "scan",
+    tag: str = "",
+    attrs: dict | None = None,
+):
+    """Steps one after the other, each of which computes its states from those of the steps before.
+
+    Dimension 0 of all tensors is the step. What the update reads of other computations that depend on a state is computed in
+    the same step.
+
+    init               the first step of each state, or the first steps
+    update             each state at a step; reads state_placeholder at earlier steps
+    state_placeholder  placeholders of the states' shapes
+    inputs             what else is read; for readers of the program
+    name               of the results; default "scan"
+    tag                what `C.op.tag` says; default that of te.tag_scope around, or ""
+    attrs              kept with the operation; default none
+    Returns            the states at all steps: a tensor, or a list of them if there are several
+    Raises             UserError if shapes disagree, or a step reads what is not computed before it
+    >>> X = te.placeholder((128, 128), name="X")
+    >>> state = te.placeholder((128, 128), name="state")
+    >>> first = te.compute((1, 128), lambda _, i: X[0, i], name="first")
+    >>> following = te.compute((128, 128), lambda t, i: state[t - 1, i] + X[t, i], name="following")
+    >>> sums = te.scan(first, following, state, inputs=[X], name="sums")
+    """
+    given = [_listed([] if each is None else each) for each in (init, update, state_placeholder, inputs)]
+    tensors = _core.te_scan(name, *given, _tagged(attrs, tag))
+    return tensors[0] if len(tensors) == 1 else tensors
+
+
+def gradient(output, inputs, head=None):
+    """The derivatives of `output` by each of `inputs`, as tensors.
+
+    Reverse mode: sums, products, largest and smallest of affine indices, and elementwise math. Of equal largest terms each has
+    the same share.
+
+    output   a tensor of floats
+    inputs   tensors that it depends on, one or a list
+    head     what the derivatives are multiplied by and summed over: its last dimensions are those of the output; default none:
+             all of them, of shape output.shape + input.shape
+    Returns  a list of tensors, each of the shape of the head's first dimensions and of its input
+    Raises   UserError for integers or a head that does not fit, Unsupported for what has no derivative
+    >>> C = te.compute((128,), lambda i: A[i, i] * A[i, i], name="C")
+    >>> dA, = te.gradient(C, [A], te.placeholder((128,), name="dC"))
+    """
+    return _core.te_gradient(output, _listed(inputs), head)
+
+
 def extern_primfunc(input_tensors, primfunc, name: str = "extern", tag: str = "", attrs: dict | None = None):
     """The tensors that a loop program computes: its parameters that it writes are the results.
 
     input_tensors  what its other parameters are, in their order
     primfunc       a PrimFunc whose parameters are buffers
     name           of the block, and of a single result; default "extern"
-    tag            for people; default ""
+    tag            what `C.op.tag` says; default that of te.tag_scope around, or ""
     attrs          copied to the block; default none
     Returns        a tensor, or a list of them if it writes several
     Raises         UserError if the number, shapes or dtypes of the tensors are not those of the buffers
     >>> te.extern_primfunc([A, B], te.create_prim_func([A, B, C]), name="C")
     """
-    tensors = _core.te_extern_primfunc(_listed(input_tensors), primfunc, name, attrs or {})
+    tensors = _core.te_extern_primfunc(_listed(input_tensors), primfunc, name, _tagged(attrs, tag))
     return tensors[0] if len(tensors) == 1 else tensors
 
 
@@ -248,12 +331,43 @@ def _elementwise(name: str, *operands):
     return compute(tensor.shape, element, name=f"T_{name}")
 
 
+class TensorSlice:
+    """A tensor with indices for its first dimensions: `A[i]` of a matrix, to be indexed further, as A[i][j].
+
+    >>> row = A[0]
+    >>> C = te.compute((128,), lambda j: row[j] + A[1][j])
+    """
+
+    def __init__(self, tensor, indices):
+        self.tensor = tensor
+        self.indices = tuple(indices) if isinstance(indices, list | tuple) else (indices,)
+
+    def __getitem__(self, indices):
+        more = indices if isinstance(indices, tuple) else (indices,)
+        return self.tensor[self.indices + more]
+
+    def __repr__(self) -> str:
+        return f"TensorSlice({self.tensor.name}[{', '.join(map(str, self.indices))}])"
+
+    __iter__ = None
+
+    @property
+    def dtype(self) -> str:
+        """Element type."""
+        return self.tensor.dtype
+
+    def asobject(self):
+        """The element; refused while indices are missing."""
+        return _core.te_load(self.tensor, [_index(i) for i in self.indices])
+
+
 @methods_for("te.Tensor")
 class _Tensor:
     def __getitem__(self, indices):
-        return _core.te_load(
-            self, [_index(i) for i in (indices if isinstance(indices, tuple) else (indices,))]
-        )
+        indices = indices if isinstance(indices, tuple) else (indices,)
+        if len(indices) < len(self.shape):
+            return TensorSlice(self, indices)
+        return _core.te_load(self, [_index(i) for i in indices])
 
     def __call__(self, *indices):
         return _core.te_load(self, [_index(i) for i in indices])
@@ -298,18 +412,11 @@ class _Tensor:
         return self.op.name
 
 
-@methods_for("te.Compute")
-class _Compute:
-    @property
-    def reduce_axis(self) -> list:
-        """The axes that it reduces over; none if it is no reduction."""
-        value = self.body[0]
-        return list(value.axis) if isinstance(value, classes["tir.Reduce"]) else []
-
+class _Operation:
     @property
     def num_outputs(self) -> int:
         """How many tensors it computes."""
-        return len(self.body)
+        return len(_core.te_outputs(self))
 
     def output(self, index: int):
         """The tensor number `index` of those that it computes."""
@@ -319,6 +426,41 @@ class _Compute:
     def input_tensors(self) -> list:
         """The tensors that it reads, each once."""
         return _core.te_inputs(self)
+
+    @property
+    def tag(self) -> str:
+        """What tag= or te.tag_scope said; default ""."""
+        return str(getattr(self, "attrs", {}).get("tag", ""))
+
+
+methods_for("te.Placeholder", "te.Compute", "te.Extern", "te.Scan")(_Operation)
+
+
+@methods_for("te.Scan")
+class _Scan:
+    @property
+    def scan_axis(self):
+        """The axis of the steps behind the inits."""
+        return self.axis[0]
+
+    @property
+    def spatial_axis_(self) -> list:
+        """An axis for each dimension of the states but the step."""
+        return list(self.spatial_axis)
+
+    @property
+    def state_placeholder(self) -> list:
+        """What the cell reads as states."""
+        return list(self.state)
+
+
+@methods_for("te.Compute")
+class _Compute:
+    @property
+    def reduce_axis(self) -> list:
+        """The axes that it reduces over; none if it is no reduction."""
+        value = self.body[0]
+        return list(value.axis) if isinstance(value, classes["tir.Reduce"]) else []
 
 
 def _index(index):
@@ -341,6 +483,7 @@ guard_module(
     [
         name
         for name in list(globals())
-        if not name.startswith("_") and name not in ("UserError", "guard_module", "methods_for")
+        if not name.startswith("_")
+        and name not in ("UserError", "guard_module", "methods_for", "contextmanager")
     ],
 )

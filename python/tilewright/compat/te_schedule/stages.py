@@ -4,7 +4,7 @@ from tilewright import _core, te, tir
 from tilewright.errors import Unsupported, UserError
 from tilewright.ir._nodes import classes
 
-_OPERATIONS = (classes["te.Placeholder"], classes["te.Compute"], classes["te.Extern"])
+_OPERATIONS = (classes["te.Placeholder"], classes["te.Compute"], classes["te.Extern"], classes["te.Scan"])
 _KINDS = {"root": 1, "inline": 2, "at": 4}
 
 
@@ -28,9 +28,7 @@ def thread_axis(dom=None, tag: str = "", name: str = "", span=None):
     if isinstance(dom, str):
         dom, tag = None, dom
     if not tag:
-        raise UserError(
-            'te.thread_axis: the tag is missing\nhelp: as te.thread_axis((0, 64), "threadIdx.x")'
-        )
+        raise UserError('te.thread_axis: the tag is missing\nhelp: as te.thread_axis((0, 64), "threadIdx.x")')
     if isinstance(dom, int):
         dom = (0, dom)
     if isinstance(dom, list | tuple):
@@ -51,7 +49,9 @@ def _operation(value):
         return value.op
     if isinstance(value, _OPERATIONS):
         return value
-    raise UserError(f"te.create_schedule: a Python {type(value).__name__} is neither an operation nor a tensor")
+    raise UserError(
+        f"te.create_schedule: a Python {type(value).__name__} is neither an operation nor a tensor"
+    )
 
 
 class Schedule:
