@@ -9,7 +9,7 @@ namespace tilewright::ir {
 constexpr bool has_identity(Kind kind) {
   return kind == Kind::kVar || kind == Kind::kBuffer || kind == Kind::kRelaxVar ||
          kind == Kind::kDataflowVar || kind == Kind::kTePlaceholder || kind == Kind::kTeCompute ||
-         kind == Kind::kTeExtern;
+         kind == Kind::kTeExtern || kind == Kind::kTeScan;
 }
 
 /// The role of the fields around a node: the variables in it are used, defined, or defined with all in them.

@@ -10,6 +10,7 @@
 #include "tilewright/te/extern.h"
 #include "tilewright/te/gradient.h"
 #include "tilewright/te/operation.h"
+#include "tilewright/te/scan.h"
 
 namespace tilewright::python {
 namespace {
@@ -156,6 +157,13 @@ void bind_te(nb::module_& m) {
         return {tensors.begin(), tensors.end()};
       },
       nb::arg("output"), nb::arg("inputs"), nb::arg("head").none());
+  m.def("te_scan",
+        [](const std::string& name, nb::handle init, nb::handle update, nb::handle state, nb::handle inputs,
+           nb::handle attrs) -> std::vector<ir::ObjectRef> {
+          const auto tensors = te::scan(name, {tensors_of(init), tensors_of(update), tensors_of(state),
+                                               tensors_of(inputs), attrs_from_python(attrs)});
+          return {tensors.begin(), tensors.end()};
+        });
   m.def("te_operations", &te::operations_of);
   m.def("te_load",
         [](const ir::ObjectRef& tensor, nb::handle indices) { return tensor_of(tensor).at(exprs(indices)); });

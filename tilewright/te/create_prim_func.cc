@@ -11,6 +11,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/te/extern.h"
 #include "tilewright/te/operation.h"
+#include "tilewright/te/scan.h"
 #include "tilewright/tir/op.h"
 
 namespace tilewright::te {
@@ -37,6 +38,13 @@ struct Axes {
   Substitution map;
 };
 
+// The loop around the operations of a step.
+struct StepLoop {
+  Var var;
+  Range steps;
+  std::vector<TensorKey> states;  // what the cell knows as its states
+};
+
 class Lowering {
  public:
   explicit Lowering(const CreateOptions& options) : options_(options) {}
@@ -50,6 +58,11 @@ class Lowering {
   void require_known_variables(const std::vector<Operation>& order) const;
   Stmt lower(const TeComputeNode* compute);
   Stmt lower(const TeExternNode* external);
+  Stmt lower(const TeScanNode* scan);
+  Stmt lower(const Operation& op);
+  void add_states(const std::vector<Operation>& order);
+  Stmt copied_init(const TeTensorNode* init, const Buffer& state, const std::string& name);
+  void add_step_axis(Axes* axes, const TeComputeNode* compute);
   Buffer output(const Operation& op, size_t value_index, const Shape& shape, DataType dtype);
   Stmt lower_values(const TeComputeNode* compute, Axes& axes, const std::vector<Buffer>& outputs);
   Stmt lower_reduction(const TeComputeNode* compute, Axes& axes, const std::vector<Buffer>& outputs);
@@ -69,6 +82,9 @@ class Lowering {
   std::vector<Var> params_;
   std::vector<Buffer> param_buffers_, intermediate_;
   std::unordered_map<const Object*, std::string> blocks_;
+  std::unordered_set<const Object*> inside_;  // operations of steps, and placeholders of states
+  std::unordered_set<const Object*> writes_state_;
+  const StepLoop* step_ = nullptr;  // around what is lowered now
 };
 
 Buffer Lowering::given_buffer(const TeTensorNode* tensor) {
@@ -80,9 +96,7 @@ Buffer Lowering::given_buffer(const TeTensorNode* tensor) {
 }
 
 Buffer Lowering::declare(const TeTensorNode* tensor, bool is_parameter) {
-  const auto* compute = tensor->op.as<TeComputeNode>();
-  const auto* external = tensor->op.as<TeExternNode>();
-  const size_t num_outputs = compute ? compute->body.size() : external ? external->output_buffers.size() : 1;
+  const size_t num_outputs = te::outputs_of(tensor->op).size();
   std::string name = tensor->op->name;
   if (num_outputs > 1) name += fmt::format("_v{}", tensor->value_index);
   std::vector<PrimExpr> shape;
@@ -134,6 +148,7 @@ void Lowering::require_known_variables(const std::vector<Operation>& order) cons
         for (const PrimExpr& extent : shape) walk(extent, check);
       for_each_use(external, check);
     }
+    if (const auto* scan = op.as<TeScanNode>()) walk(scan->axis[0]->dom, check);
     const auto* compute = op.as<TeComputeNode>();
     if (!compute) continue;
     for (const IterVar& axis : compute->axis) {
@@ -215,7 +230,9 @@ Stmt Lowering::nest(const TeComputeNode* compute, const Axes& axes, const std::v
     block_axes.push_back(IterVarNode::make(make_var("vi"), make_range(imm(0), imm(1)), IterType::kSpatial));
     values.push_back(imm(0));
   }
-  std::string name = outputs.size() == 1 ? outputs[0]->name : names_.unique(compute->name);
+  // several blocks write a state
+  const bool has_own_name = outputs.size() > 1 || writes_state_.contains(compute);
+  std::string name = has_own_name ? names_.unique(compute->name) : outputs[0]->name;
   blocks_[compute] = name;
   Block block = BlockNode::make(std::move(name), block_axes, std::vector<Buffer>{},
                                 std::vector<BufferRegion>{}, std::vector<BufferRegion>{},
@@ -226,7 +243,8 @@ Stmt Lowering::nest(const TeComputeNode* compute, const Axes& axes, const std::v
     node.writes = std::move(regions.writes);
   });
   Stmt stmt = BlockRealizeNode::make(values, PrimExpr(bool_imm(true)), block);
-  for (size_t n = axes.loops.size(); n-- > 0;) stmt = loop(axes.loops[n], axes.extents[n], stmt);
+  const size_t first_own = step_ ? 1 : 0;
+  for (size_t n = axes.loops.size(); n-- > first_own;) stmt = loop(axes.loops[n], axes.extents[n], stmt);
   return stmt;
 }
 
@@ -314,7 +332,12 @@ Stmt Lowering::lower(const TeComputeNode* compute) {
   for (size_t n = 0; n < compute->body.size(); ++n)
     outputs.push_back(output(Operation(compute), n, shape, compute->body[n]->dtype));
   Axes axes;
-  for (const IterVar& axis : compute->axis) add_axis(&axes, axis);
+  for (const IterVar& axis : compute->axis) {
+    if (step_ && axes.loops.empty())
+      add_step_axis(&axes, compute);
+    else
+      add_axis(&axes, axis);
+  }
   return is<ReduceNode>(compute->body[0]) ? lower_reduction(compute, axes, outputs)
                                           : lower_values(compute, axes, outputs);
 }
@@ -339,6 +362,107 @@ Stmt Lowering::lower(const TeExternNode* external) {
   return extern_block(external, std::move(name), inputs, outputs);
 }
 
+// Steps are in order for what reads and writes a state itself.
+void Lowering::add_step_axis(Axes* axes, const TeComputeNode* compute) {
+  bool reads_state = false;
+  for (const Tensor& input : inputs_of(Operation(compute)))
+    reads_state |=
+        std::find(step_->states.begin(), step_->states.end(), key_of(input.get())) != step_->states.end();
+  const bool is_ordered = reads_state && writes_state_.contains(compute);
+  const IterVar& axis = compute->axis[0];
+  const Var block_var = make_var("v_" + axis->var->name_hint, step_->var->dtype);
+  axes->map[axis->var.get()] = block_var;
+  axes->loops.push_back(step_->var);
+  axes->extents.push_back(step_->steps->extent);
+  axes->values.push_back(step_->steps->min + step_->var);
+  axes->block_axes.push_back(
+      IterVarNode::make(block_var, step_->steps, is_ordered ? IterType::kScan : IterType::kSpatial));
+}
+
+// The buffers of states: inits and updates write them, the cell reads them.
+void Lowering::add_states(const std::vector<Operation>& order) {
+  require_closed_cells(order);
+  for (const Operation& op : order) {
+    const auto* scan = op.as<TeScanNode>();
+    if (!scan) continue;
+    for (const Operation& each : cell_of(scan)) inside_.insert(each.get());
+    for (size_t n = 0; n < scan->state.size(); ++n) {
+      const TeTensorNode *state = scan->state[n].get(), *update = scan->update[n].get(),
+                         *init = scan->init[n].get();
+      for (const TeTensorNode* tensor : {state, update}) {
+        if (buffers_.contains(key_of(tensor)))
+          throw UserError("create_prim_func: argument {} exists only inside of the steps of {}",
+                          tensor->op->name, scan->name)
+              .help("give the result of te.scan");
+      }
+      const Buffer buffer = output(op, n, state->shape, state->dtype);
+      inside_.insert(state->op.get());
+      buffers_[key_of(state)] = buffers_[key_of(update)] = buffer;
+      writes_state_.insert(update->op.get());
+      const auto* first = init->op.as<TeComputeNode>();
+      if (!first || first->body.size() > 1 || buffers_.contains(key_of(init))) continue;
+      buffers_[key_of(init)] = buffer;  // computed where it belongs
+      writes_state_.insert(first);
+    }
+  }
+}
+
+// The first steps of a state that are not computed in its buffer.
+Stmt Lowering::copied_init(const TeTensorNode* init, const Buffer& state, const std::string& name) {
+  const Buffer source = buffers_.at(key_of(init));
+  const TeComputeNode* made = nullptr;
+  Axes axes;
+  std::vector<IterVar> own;
+  std::vector<PrimExpr> indices;
+  for (size_t dim = 0; dim < init->shape.size(); ++dim)
+    own.push_back(IterVarNode::make(make_var(fmt::format("i{}", dim), init->shape[dim]->dtype),
+                                    make_range(imm(0, init->shape[dim]->dtype), init->shape[dim]),
+                                    IterType::kSpatial));
+  const Operation copy =
+      TeComputeNode::make(name + "_init", own, std::vector<PrimExpr>{}, AttrMap{});
+  made = copy.as<TeComputeNode>();
+  writes_state_.insert(made);
+  for (const IterVar& axis : own) add_axis(&axes, axis);
+  for (const IterVar& axis : axes.block_axes) indices.push_back(axis->var);
+  Stmt body = nest(made, axes, {state}, nullptr, store(state, load(source, indices), indices));
+  blocks_.erase(made);
+  writes_state_.erase(made);
+  return body;
+}
+
+Stmt Lowering::lower(const TeScanNode* scan) {
+  std::vector<Stmt> stmts;
+  for (size_t n = 0; n < scan->state.size(); ++n) {
+    const Buffer& state = buffers_.at({scan, static_cast<int64_t>(n)});
+    if (buffers_.at(key_of(scan->init[n].get())) != state)
+      stmts.push_back(copied_init(scan->init[n].get(), state, scan->name));
+  }
+  const Range steps = steps_of(scan);
+  StepLoop around{make_var(scan->axis[0]->var->name_hint, steps->extent->dtype), steps, {}};
+  if (!options_.index_dtype.is_void())
+    around = {make_var(around.var->name_hint, options_.index_dtype),
+              make_range(as_index(steps->min), as_index(steps->extent)),
+              {}};
+  for (const auto& state : scan->state) around.states.push_back(key_of(state.get()));
+  step_ = &around;
+  std::vector<Stmt> cell;
+  for (const Operation& op : cell_of(scan)) cell.push_back(lower(op.as<TeComputeNode>()));
+  step_ = nullptr;
+  stmts.push_back(loop(around.var, around.steps->extent, seq(std::move(cell))));
+  return seq(std::move(stmts));
+}
+
+// Null for inputs, and for what is computed with its scan.
+Stmt Lowering::lower(const Operation& op) {
+  if (inside_.contains(op.get())) return nullptr;
+  if (const auto* compute = op.as<TeComputeNode>()) return lower(compute);
+  if (const auto* external = op.as<TeExternNode>()) return lower(external);
+  if (const auto* scan = op.as<TeScanNode>()) return lower(scan);
+  if (!buffers_.count({op.get(), 0}))
+    throw UserError("create_prim_func: placeholder {} is read, but not among the arguments", op->name);
+  return nullptr;
+}
+
 CreatedFunc Lowering::run(const std::vector<ObjectRef>& args) {
   add_parameters(args);
   std::vector<Operation> results;
@@ -347,14 +471,10 @@ CreatedFunc Lowering::run(const std::vector<ObjectRef>& args) {
   }
   const std::vector<Operation> order = operations_of(results);
   require_known_variables(order);
+  add_states(order);
   std::vector<Stmt> stmts;
   for (const Operation& op : order) {
-    if (const auto* compute = op.as<TeComputeNode>())
-      stmts.push_back(lower(compute));
-    else if (const auto* external = op.as<TeExternNode>())
-      stmts.push_back(lower(external));
-    else if (!buffers_.count({op.get(), 0}))
-      throw UserError("create_prim_func: placeholder {} is read, but not among the arguments", op->name);
+    if (const Stmt stmt = lower(op)) stmts.push_back(stmt);
   }
   if (stmts.empty()) throw UserError("create_prim_func: nothing is computed: all arguments are placeholders");
   Block root = BlockNode::make("root", std::vector<IterVar>{}, intermediate_, std::vector<BufferRegion>{},

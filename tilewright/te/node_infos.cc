@@ -8,5 +8,6 @@ TILEWRIGHT_NODE_AS(te, TeTensor, TeTensorNode, "te.Tensor")
 TILEWRIGHT_NODE_AS(te, TePlaceholder, TePlaceholderNode, "te.Placeholder")
 TILEWRIGHT_NODE_AS(te, TeCompute, TeComputeNode, "te.Compute")
 TILEWRIGHT_NODE_AS(te, TeExtern, TeExternNode, "te.Extern")
+TILEWRIGHT_NODE_AS(te, TeScan, TeScanNode, "te.Scan")
 
 }  // namespace tilewright::ir

@@ -37,6 +37,10 @@ std::vector<Tensor> inputs_of(const Operation& op) {
   }
   if (const auto* external = op.as<TeExternNode>())
     for (const auto& input : external->inputs) add(input.get());
+  if (const auto* scan = op.as<TeScanNode>()) {
+    for (const auto* tensors : {&scan->init, &scan->update})
+      for (const auto& tensor : *tensors) add(tensor.get());
+  }
   return found;
 }
 
@@ -57,6 +61,8 @@ std::vector<Tensor> outputs_of(const Operation& op) {
   } else if (const auto* external = op.as<TeExternNode>()) {
     const std::vector<Shape> shapes = output_shapes(external);
     for (size_t n = 0; n < shapes.size(); ++n) add(shapes[n], external->output_buffers[n]->dtype);
+  } else if (const auto* scan = op.as<TeScanNode>()) {
+    for (const auto& state : scan->state) add(state->shape, state->dtype);
   } else if (const auto* input = op.as<TePlaceholderNode>()) {
     add(input->shape, input->dtype);
   }
@@ -85,12 +91,18 @@ Operation with_inputs(const Operation& op, const TensorMap& map) {
     for (const PrimExpr& value : compute->body) body.push_back(with_reads(value, map));
     return TeComputeNode::make(compute->name, compute->axis, std::move(body), compute->attrs);
   }
+  const auto replaced = [&](std::vector<Ref<TeTensorNode>> tensors) {
+    for (auto& tensor : tensors) {
+      const auto found = map.find(key_of(tensor.get()));
+      if (found != map.end()) tensor = found->second;
+    }
+    return tensors;
+  };
+  if (const auto* scan = op.as<TeScanNode>())
+    return TeScanNode::make(scan->name, scan->axis, scan->spatial_axis, replaced(scan->init),
+                            replaced(scan->update), scan->state, replaced(scan->inputs), scan->attrs);
   const auto* external = op.as<TeExternNode>();
-  std::vector<Ref<TeTensorNode>> inputs;
-  for (const auto& input : external->inputs) {
-    const auto found = map.find(key_of(input.get()));
-    inputs.push_back(found == map.end() ? input : found->second);
-  }
+  std::vector<Ref<TeTensorNode>> inputs = replaced(external->inputs);
   return TeExternNode::make(external->name, std::move(inputs), external->input_buffers,
                             external->output_buffers, external->body, external->attrs);
 }

@@ -69,4 +69,24 @@ struct TeExternNode final : Node<TeExternNode, TeOperationNode, Kind::kTeExtern>
   }
 };
 
+/// te.scan(init, update, state): steps one after the other, each of which computes the states from those before it.
+/// The operations between `state` and `update` are its cell: dimension 0 of their tensors is the step.
+struct TeScanNode final : Node<TeScanNode, TeOperationNode, Kind::kTeScan> {
+  std::vector<IterVar> axis;  // of steps
+  std::vector<IterVar> spatial_axis;
+  std::vector<Ref<TeTensorNode>> init, update, state, inputs;
+  AttrMap attrs;
+  static constexpr auto fields() {
+    return std::tuple{
+        field<&TeScanNode::name>("name", "for printing only", Role::kIgnore),
+        field<&TeScanNode::axis>("axis", "the steps: one axis", Role::kDef),
+        field<&TeScanNode::spatial_axis>("spatial_axis", "the other dimensions of all states", Role::kDef),
+        field<&TeScanNode::init>("init", "the first steps of each state"),
+        field<&TeScanNode::update>("update", "each state at a step, from those before it"),
+        field<&TeScanNode::state>("state", "placeholders for the states, which the cell reads"),
+        field<&TeScanNode::inputs>("inputs", "what else the cell reads; for readers of the program"),
+        field<&TeScanNode::attrs>("attrs", "copied to the blocks")};
+  }
+};
+
 }  // namespace tilewright::te

@@ -194,6 +194,7 @@ def te_names() -> dict:
         "ComputeOp": ir._nodes.classes["te.Compute"],
         "ExternOp": ir._nodes.classes["te.Extern"],
         "HybridOp": ir._nodes.classes["te.Extern"],
+        "ScanOp": ir._nodes.classes["te.Scan"],
         **te_schedule.NAMES,
     }
 

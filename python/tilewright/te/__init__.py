@@ -50,7 +50,7 @@ _tags = []  # of the te.tag_scope around
 
 @contextmanager
 def tag_scope(tag: str):
-    """Operations made inside, of te.compute and te.extern, carry `tag`; also a decorator of functions.
+    """Operations made inside, of te.compute, te.extern and te.scan, carry `tag`; also a decorator of functions.
 
     Raises   UserError if there is a te.tag_scope around already
     >>> with te.tag_scope(tag="conv2d"):
@@ -155,6 +155,40 @@ def _extern_dtypes(name: str, dtype, inputs: list, count: int) -> list:
     if len(dtypes) != count:
         raise UserError(f"{name}: {len(dtypes)} dtypes for {count} shapes")
     return dtypes
+
+
+def scan(
+    init,
+    update,
+    state_placeholder,
+    inputs=None,
+    name: str = "scan",
+    tag: str = "",
+    attrs: dict | None = None,
+):
+    """Steps one after the other, each of which computes its states from those of the steps before.
+
+    Dimension 0 of all tensors is the step. What the update reads of other computations that depend on a state is computed in
+    the same step.
+
+    init               the first step of each state, or the first steps
+    update             each state at a step; reads state_placeholder at earlier steps
+    state_placeholder  placeholders of the states' shapes
+    inputs             what else is read; for readers of the program
+    name               of the results; default "scan"
+    tag                what `C.op.tag` says; default that of te.tag_scope around, or ""
+    attrs              kept with the operation; default none
+    Returns            the states at all steps: a tensor, or a list of them if there are several
+    Raises             UserError if shapes disagree, or a step reads what is not computed before it
+    >>> X = te.placeholder((128, 128), name="X")
+    >>> state = te.placeholder((128, 128), name="state")
+    >>> first = te.compute((1, 128), lambda _, i: X[0, i], name="first")
+    >>> following = te.compute((128, 128), lambda t, i: state[t - 1, i] + X[t, i], name="following")
+    >>> sums = te.scan(first, following, state, inputs=[X], name="sums")
+    """
+    given = [_listed([] if each is None else each) for each in (init, update, state_placeholder, inputs)]
+    tensors = _core.te_scan(name, *given, _tagged(attrs, tag))
+    return tensors[0] if len(tensors) == 1 else tensors
 
 
 def gradient(output, inputs, head=None):
@@ -384,7 +418,6 @@ class _Tensor:
         return self.op.name
 
 
-@methods_for("te.Placeholder", "te.Compute", "te.Extern")
 class _Operation:
     @property
     def num_outputs(self) -> int:
@@ -404,6 +437,27 @@ class _Operation:
     def tag(self) -> str:
         """What tag= or te.tag_scope said; default ""."""
         return str(getattr(self, "attrs", {}).get("tag", ""))
+
+
+methods_for("te.Placeholder", "te.Compute", "te.Extern", "te.Scan")(_Operation)
+
+
+@methods_for("te.Scan")
+class _Scan:
+    @property
+    def scan_axis(self):
+        """The axis of the steps behind the inits."""
+        return self.axis[0]
+
+    @property
+    def spatial_axis_(self) -> list:
+        """An axis for each dimension of the states but the step."""
+        return list(self.spatial_axis)
+
+    @property
+    def state_placeholder(self) -> list:
+        """What the cell reads as states."""
+        return list(self.state)
 
 
 @methods_for("te.Compute")

@@ -30,6 +30,10 @@ void collect_free_vars(const te::Tensor& tensor, std::vector<ObjectRef>* seen_op
     for (const auto& input : external->inputs) collect_free_vars(te::Tensor(input), seen_ops, free);
     te::for_each_use(external, use);
   }
+  if (const auto* scan = tensor->op.as<te::TeScanNode>()) {
+    for (const auto* tensors : {&scan->init, &scan->update})
+      for (const auto& each : *tensors) collect_free_vars(te::Tensor(each), seen_ops, free);
+  }
   if (!compute) return;
   auto read = [&](const tir::ProducerLoadNode* load) {
     collect_free_vars(te::Tensor(ref_as<te::TeTensorNode>(load->producer)), seen_ops, free);

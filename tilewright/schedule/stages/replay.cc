@@ -9,6 +9,7 @@
 #include "tilewright/support/error.h"
 #include "tilewright/support/format.h"
 #include "tilewright/te/create_prim_func.h"
+#include "tilewright/te/scan.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/text.h"
 
@@ -97,6 +98,7 @@ class Replaying {
     }
     for (size_t n = stages_.stages().size(); n-- > 0;) {
       const TensorStage& stage = *stages_.stages()[n];
+      if (const auto* scan = stage.op().as<te::TeScanNode>()) add_steps(stage, scan);
       if (is_computed(stage) && stage.attachment != Attachment::kInline) replay(stage);
     }
   }
@@ -106,6 +108,30 @@ class Replaying {
  private:
   // Also false for operations that no argument of the function needs.
   bool is_computed(const TensorStage& stage) const { return names_.contains(stage.op().get()); }
+
+  // The loop of the axis of a scan is that around its updates, which become blocks; it is in order.
+  void add_steps(const TensorStage& stage, const te::TeScanNode* scan) {
+    const auto update = names_.find(scan->update[0]->op.get());
+    if (update == names_.end()) return;
+    const IterVar& axis = scan->axis[0];
+    const AxisMark how = stage.mark(axis);
+    if (stage.steps().empty() && how.kind == ForKind::kSerial && how.intrinsic.empty()) {
+      loops_[axis.get()] =
+          steps::get_loops(sch_, steps::get_block(sch_, update->second, std::nullopt)).front();
+      return;
+    }
+    throw Unsupported("the steps of scan {} run in order: its axis {} has one loop, which is serial",
+                      stage.name(), axis->var->name_hint)
+        .help("split, bind and parallel take the axes of its update");
+  }
+
+  // True for what a scan computes in each of its steps anyhow.
+  static bool is_in_steps(const TensorStage& stage, const TensorStage& around) {
+    const auto* scan = around.op().as<te::TeScanNode>();
+    if (!scan) return false;
+    const std::vector<te::Operation> cell = te::cell_of(scan);
+    return std::find(cell.begin(), cell.end(), stage.op()) != cell.end();
+  }
 
   void replay(const TensorStage& stage) {
     const BlockRef block = blocks_.at(&stage);
@@ -156,6 +182,7 @@ class Replaying {
   void attach(const TensorStage& stage, BlockRef block) {
     if (stage.attachment != Attachment::kAt) return;
     const std::shared_ptr<const TensorStage> parent = stage.attach_stage.lock();
+    if (parent && is_in_steps(stage, *parent)) return;
     const auto found = loops_.find(stage.attach_axis.get());
     const bool is_leaf =
         parent && std::ranges::find(parent->leaves(), stage.attach_axis) != parent->leaves().end();

@@ -41,6 +41,7 @@ void TensorStage::restart(te::Operation op) {
 }
 
 std::vector<IterVar> TensorStage::roots() const {
+  if (const auto* scan = op_.as<te::TeScanNode>()) return scan->axis;
   const auto* compute = op_.as<te::TeComputeNode>();
   if (!compute) return {};
   std::vector<IterVar> axes = compute->axis;

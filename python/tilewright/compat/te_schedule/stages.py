@@ -4,7 +4,7 @@ from tilewright import _core, te, tir
 from tilewright.errors import Unsupported, UserError
 from tilewright.ir._nodes import classes
 
-_OPERATIONS = (classes["te.Placeholder"], classes["te.Compute"], classes["te.Extern"])
+_OPERATIONS = (classes["te.Placeholder"], classes["te.Compute"], classes["te.Extern"], classes["te.Scan"])
 _KINDS = {"root": 1, "inline": 2, "at": 4}
 
 
