@@ -418,8 +418,7 @@ Stmt Lowering::copied_init(const TeTensorNode* init, const Buffer& state, const 
     own.push_back(IterVarNode::make(make_var(fmt::format("i{}", dim), init->shape[dim]->dtype),
                                     make_range(imm(0, init->shape[dim]->dtype), init->shape[dim]),
                                     IterType::kSpatial));
-  const Operation copy =
-      TeComputeNode::make(name + "_init", own, std::vector<PrimExpr>{}, AttrMap{});
+  const Operation copy = TeComputeNode::make(name + "_init", own, std::vector<PrimExpr>{}, AttrMap{});
   made = copy.as<TeComputeNode>();
   writes_state_.insert(made);
   for (const IterVar& axis : own) add_axis(&axes, axis);

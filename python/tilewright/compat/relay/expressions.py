@@ -21,19 +21,44 @@ def TensorType(shape, dtype: str = "float32"):
     return relax.TensorType(tuple(shape), dtype)
 
 
+class Weight:
+    """A variable without a shape; the layer that reads it first says which it has."""
+
+    def __init__(self, name_hint: str, dtype: str):
+        self.name_hint, self.dtype, self.var = name_hint, dtype, None
+
+    def of_shape(self, shape):
+        """The variable, which has this shape from now on if it had none."""
+        if self.var is None:
+            self.var = relax.Var(self.name_hint, TensorType(shape, self.dtype))
+        return self.var
+
+    def known(self):
+        """The variable; raises UserError if nothing has said its shape."""
+        if self.var is None:
+            raise UserError(
+                f"relay.var: the shape of {self.name_hint} is not known\n"
+                f'help: as in relay.var("{self.name_hint}", shape=(1, 64)); without a shape it can be a weight of nn.dense(units=), '
+                "nn.conv2d(channels=, kernel_size=), nn.bias_add, nn.prelu and norms"
+            )
+        return self.var
+
+
 def var(name_hint: str, type_annotation=None, shape=None, dtype: str = "float32", span=None):
-    """A variable, from its type or from shape and dtype.
+    """A variable, from its type or from shape and dtype; without them, a weight whose layer knows its shape.
 
     >>> x = tilewright.compat.relay.expressions.var("x", shape=(1, 64), dtype="float32")
     """
     if isinstance(type_annotation, list | tuple):
         type_annotation, shape = None, type_annotation
     if type_annotation is None and shape is None:
-        raise UserError(
-            f"relay.var: variable {name_hint} has neither type nor shape\n"
-            f'help: as in relay.var("{name_hint}", shape=(1, 64)): shapes of weights are not found from their use'
-        )
+        return Weight(name_hint, dtype)
     return relax.Var(name_hint, TensorType(shape, dtype) if type_annotation is None else type_annotation)
+
+
+def weight_of_shape(value, shape):
+    """`value`, whose shape is `shape` if it is a variable without one."""
+    return value.of_shape(shape) if isinstance(value, Weight) else typed(value)
 
 
 def const(value, dtype: str | None = None, span=None):
@@ -50,6 +75,8 @@ def typed(expr):
     """`expr` as a value whose type is known; numbers and arrays become constants."""
     if isinstance(expr, TupleWrapper):
         return expr.astuple()
+    if isinstance(expr, Weight):
+        return expr.known()
     if not isinstance(expr, _Expr):
         return const(expr)
     if expr.type is not None:
@@ -120,7 +147,7 @@ def Function(params, body, ret_type=None, type_params=None, attrs=None, span=Non
 
     Raises UserError for a variable that is no parameter
     """
-    params, body = list(params), typed(body)
+    params, body = [each.known() if isinstance(each, Weight) else each for each in params], typed(body)
     missing = [each.name_hint for each in free_vars(body) if not any(each.same_as(p) for p in params)]
     if missing:
         raise UserError(
