@@ -468,6 +468,7 @@ CreatedFunc Lowering::run(const std::vector<ObjectRef>& args) {
   for (const ObjectRef& arg : args) {
     if (const auto* tensor = arg.as<TeTensorNode>()) results.push_back(tensor->op);
   }
+  results.insert(results.end(), options_.computed_too.begin(), options_.computed_too.end());
   const std::vector<Operation> order = operations_of(results);
   require_known_variables(order);
   add_states(order);

@@ -282,6 +282,23 @@ PrimFunc Replayed::named_func() const {
   return with(func, [&](PrimFuncNode& named) { named.body = std::move(body); });
 }
 
+namespace {
+
+// What a schedule computes if no argument is one of its outputs: all of them, into memory of the function.
+std::vector<te::Operation> outputs_beside(const StageSchedule& stages, const std::vector<ObjectRef>& args) {
+  std::vector<te::Operation> outputs;
+  for (const StageRef& stage : stages.stages()) {
+    if (stage->is_output) outputs.push_back(stage->op());
+  }
+  const bool has_output = std::ranges::any_of(args, [&](const ObjectRef& arg) {
+    const auto* tensor = arg.as<te::TeTensorNode>();
+    return tensor && std::ranges::find(outputs, tensor->op) != outputs.end();
+  });
+  return has_output ? std::vector<te::Operation>{} : outputs;
+}
+
+}  // namespace
+
 Replayed replay_stages(const StageSchedule& stages, const std::vector<ObjectRef>& args,
                        const ReplayOptions& options) {
   std::vector<ObjectRef> current;
@@ -290,6 +307,7 @@ Replayed replay_stages(const StageSchedule& stages, const std::vector<ObjectRef>
     current.push_back(tensor ? ObjectRef(stages.current(te::Tensor(tensor))) : arg);
   }
   te::CreateOptions create{.global_symbol = options.name};
+  create.computed_too = outputs_beside(stages, current);
   for (const auto& [tensor, buffer] : options.buffers)
     create.buffers.emplace_back(stages.current(tensor), buffer);
   te::CreatedFunc created = te::create_named_blocks(current, create);

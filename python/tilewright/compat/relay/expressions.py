@@ -6,8 +6,9 @@ from tilewright import _core, ir, relax, runtime, tir
 from tilewright.errors import UserError
 from tilewright.ir._nodes import classes
 
-_Call, _Tuple = classes["relax.Call"], classes["relax.Tuple"]
+_Call, _Tuple, _Item = (classes[f"relax.{name}"] for name in ("Call", "Tuple", "TupleGetItem"))
 _Expr = classes["RelaxExpr"]
+_VARS = (classes["relax.Var"], classes["relax.DataflowVar"])
 _FUNCTIONS = tuple(classes[name] for name in ("relax.Function", "tir.PrimFunc", "relax.ExternFunc"))
 
 
@@ -137,9 +138,18 @@ class TupleWrapper:
 
 def free_vars(expr) -> list:
     """The variables that an expression uses, in order of first use."""
-    if isinstance(expr, TupleWrapper):
-        expr = expr.astuple()
-    return relax.analysis.free_vars(expr)
+    if isinstance(expr, _FUNCTIONS):
+        return relax.analysis.free_vars(expr)
+    found, seen, waiting = [], set(), [typed(expr)]
+    while waiting:  # a stack: networks are deeper than Python's calls may be
+        each = waiting.pop()
+        if each in seen:
+            continue
+        seen.add(each)
+        parts = parts_of(each)
+        waiting.extend(reversed(parts))
+        found += [each] if isinstance(each, _VARS) else [] if parts else relax.analysis.free_vars(each)
+    return found
 
 
 def Function(params, body, ret_type=None, type_params=None, attrs=None, span=None):
@@ -154,9 +164,47 @@ def Function(params, body, ret_type=None, type_params=None, attrs=None, span=Non
             f"relay.Function: {', '.join(missing)} of the body is no parameter\n"
             "help: relay.analysis.free_vars(body) lists what the body uses"
         )
-    mod = relax.transform.normalize()(ir.IRModule({"main": relax.Function(params, body)}))
-    made = relax.transform.to_dataflow()(mod)["main"]
-    return made.with_attr(attrs) if attrs else made
+    builder = relax.BlockBuilder()
+    with builder.function("main", params):
+        with builder.dataflow():
+            result = builder.emit_output(_named(builder, body))
+        builder.emit_func_output(result)
+    made = builder.get()["main"]
+    return made.replace(attrs=None) if attrs is None else made.with_attr(attrs)
+
+
+def parts_of(expr) -> list:
+    """The expressions that a call or a tuple is made of."""
+    if isinstance(expr, _Call):
+        return list(expr.args)
+    if isinstance(expr, _Tuple):
+        return list(expr.elements)
+    return [expr.tuple] if isinstance(expr, _Item) else []
+
+
+def with_parts(expr, parts: list):
+    """The call or tuple of other expressions; `expr` itself if they are the same."""
+    if all(new.same_as(old) for new, old in zip(parts, parts_of(expr), strict=True)):
+        return expr
+    if isinstance(expr, _Call):
+        return expr.replace(args=parts)
+    return expr.replace(elements=parts) if isinstance(expr, _Tuple) else expr.replace(tuple=parts[0])
+
+
+def _named(builder, body):
+    """`body`, whose parts the builder computes: each once, however often it is used."""
+    names, waiting = {}, [body]
+    while waiting:
+        expr = waiting[-1]
+        missing = [part for part in parts_of(expr) if part not in names]
+        if expr in names or not missing:
+            waiting.pop()
+        if expr not in names and not missing:
+            replaced = with_parts(expr, [names[part] for part in parts_of(expr)])
+            is_computed = isinstance(expr, _Call | _Item)
+            names[expr] = builder.emit(replaced) if is_computed else replaced
+        waiting.extend(missing)
+    return names[body]
 
 
 def as_module(value) -> ir.IRModule:
