@@ -4,6 +4,8 @@
 
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
+#include "tilewright/relax/infer/infer.h"
+#include "tilewright/relax/infer/op.h"
 #include "tilewright/support/error.h"
 #include "tilewright/te/topi/broadcast.h"
 #include "tilewright/te/topi/conv.h"
@@ -176,6 +178,16 @@ void bind_layers(nb::module_& m) {
         });
 }
 
+// The tensors that the operator which `call` calls computes of `args`: for each argument of it a tensor, several, or
+// none for a shape.
+std::vector<TensorNode> of_call(const relax::Call& call, const std::vector<std::vector<TensorNode>>& args) {
+  const relax::Type type = relax::infer_type(call);
+  relax::LowerInput input{ir::with(call, [&](relax::CallNode& typed) { typed.type = type; }), {}};
+  for (const std::vector<TensorNode>& each : args) input.args.push_back(tensors(each));
+  const std::vector<Tensor> made = relax::op_of(call.get())->lower(input);
+  return {made.begin(), made.end()};
+}
+
 }  // namespace
 
 void bind_topi(nb::module_& m) {
@@ -185,6 +197,7 @@ void bind_topi(nb::module_& m) {
   bind_reductions(topi);
   bind_moves(topi);
   bind_layers(topi);
+  topi.def("of_call", &of_call);
 }
 
 }  // namespace tilewright::python

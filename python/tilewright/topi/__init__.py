@@ -7,7 +7,7 @@ from .. import _core
 from .._guard import guard_module
 from ..errors import UserError
 from ..ir._nodes import classes
-from . import nn
+from . import image, nn, vision
 from ._arguments import _axes, _axis, _const, _require, _shape
 
 _topi = _core.topi
@@ -201,5 +201,4 @@ def matmul(a, b, out_dtype: str = ""):
 
 
 guard_module(__name__, globals(), [_name for _name in globals() if not _name.startswith("_")])
-guard_module(nn.__name__, vars(nn), [_name for _name in vars(nn) if not _name.startswith("_")])
-__all__ = ["nn"]
+__all__ = ["image", "nn", "vision"]
