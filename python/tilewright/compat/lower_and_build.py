@@ -70,14 +70,28 @@ def _lowered_from_stages(func):
     return te_schedule.flat(te_schedule.guarded(_flattened(func)))
 
 
-def build_as_written(mod, target=None, *of_stages, name: str | None = None, **options):
-    """tvm.build: loop programs run as they are written, so that a lesson sees what its own steps gain; `name` is that of a function
-    which is no part of a module, as until 2024.  Of a schedule by stages: tvm.build(s, args, target, name=)."""
+def build_as_written(
+    mod, args_or_target=None, target=None, target_host=None, name: str | None = None, binds=None, **options
+):
+    """tvm.build: loop programs run as they are written, so that a lesson sees what its own steps gain.
+
+    mod             a module, a function, or a schedule by stages
+    args_or_target  of a schedule its arguments (also args=), else the target
+    target          default the one around, else the machine at hand
+    target_host     the target of the code that launches kernels
+    name            of a function that is no part of a module, as until 2024
+    binds           {tensor: buffer} of a schedule's arguments
+    """
     if isinstance(mod, te_schedule.Schedule):
-        mod, target, options = te_schedule.module_to_build(mod, target, of_stages, name, options)
+        args = options.pop("args", args_or_target)
+        mod = te_schedule.scheduled(mod, args, name or "default_function", binds)
+    elif target is None:
+        target = args_or_target
+    if target_host is not None:
+        target = tw.Target(target, target_host)
     if _added_passes() and isinstance(mod, ir.IRModule | tir.PrimFunc):
         mod = lower(mod, name=name or "main")
-    if name and isinstance(mod, tw.tir.PrimFunc):
+    if name and isinstance(mod, tir.PrimFunc):
         mod = mod.with_attr("global_symbol", name)
     return tw.build(mod, target_or_current(target), schedule=False, **options)
 

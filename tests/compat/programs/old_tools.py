@@ -1,7 +1,11 @@
 """What tutorials until 2024 do around schedules: products by a library, passes added to tvm.lower, visitors of relay."""
 
+from pathlib import Path
+
 import numpy as np
 import tvm
+import tvm.contrib.cc
+import tvm.contrib.utils
 from tvm import relay, te
 from tvm.contrib import cblas
 
@@ -89,6 +93,43 @@ refused(
     "help: phase 0 is before blocks become loops, 1 to 3 are behind".replace(
         "PrimFuncPass", repr(in_parallel)
     ),
+)
+
+
+# a target by its name, and a file of each kind
+folder = tvm.contrib.utils.tempdir()
+twice = te.create_schedule(y.op)
+x_values, found = tvm.nd.array(a), tvm.nd.array(np.zeros(127, "float32"))
+target = tvm.target.Target("llvm", host="llvm")
+function = tvm.build(twice, [x, y], target=target, name="twice")
+function.save(folder.relpath("twice.o"))
+tvm.contrib.cc.create_shared(folder.relpath("twice.so"), [folder.relpath("twice.o")])
+tvm.runtime.load_module(folder.relpath("twice.so"))(x_values, found)
+np.testing.assert_array_equal(found.numpy(), a * 2)
+outer, inner = twice[y].split(y.op.axis[0], factor=32)
+twice[y].bind(outer, te.thread_axis("blockIdx.x"))
+twice[y].bind(inner, te.thread_axis("threadIdx.x"))
+kernels = tvm.build(twice, [x, y], "cuda", target_host="llvm").imported_modules[0]
+kernels.save(folder.relpath("twice.cu"))
+assert 'extern "C" __global__' in Path(folder.relpath("twice.cu")).read_text()
+
+# a session on this machine
+session = tvm.rpc.LocalSession()
+function.export_library(folder.relpath("lib.tar"))
+session.upload(folder.relpath("lib.tar"))
+remote = session.load_module("lib.tar")
+device = session.cpu()
+found = tvm.nd.array(np.zeros(127, "float32"), device)
+remote(tvm.nd.array(a, device), found)
+np.testing.assert_array_equal(found.numpy(), a * 2)
+assert remote.time_evaluator(remote.entry_name, device, number=3)(x_values, found).mean > 0
+session.upload(b"words", "note.txt")
+assert session.download("note.txt") == b"words"
+session.remove("note.txt")
+refused(
+    lambda: tvm.rpc.connect("0.0.0.0", 9090),
+    "rpc.connect: programs run on this machine alone\n"
+    "help: rpc.LocalSession() has the functions of a session; for another machine export_library(path, cc=...) makes a file to copy",
 )
 
 

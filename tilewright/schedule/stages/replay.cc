@@ -5,6 +5,7 @@
 #include "tilewright/ir/module.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/schedule/stages/inlined_arguments.h"
 #include "tilewright/schedule/steps.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/format.h"
@@ -306,13 +307,24 @@ Replayed replay_stages(const StageSchedule& stages, const std::vector<ObjectRef>
     const auto tensor = ir::ref_as<te::TeTensorNode>(arg);
     current.push_back(tensor ? ObjectRef(stages.current(te::Tensor(tensor))) : arg);
   }
+  const WithCopies copies(stages, current);
   te::CreateOptions create{.global_symbol = options.name};
-  create.computed_too = outputs_beside(stages, current);
+  for (const te::Operation& output : outputs_beside(stages, current))
+    create.computed_too.push_back(copies.operation(output));
+  for (ObjectRef& arg : current) {
+    const auto tensor = ir::ref_as<te::TeTensorNode>(arg);
+    if (tensor) arg = copies.argument(te::Tensor(tensor));
+  }
   for (const auto& [tensor, buffer] : options.buffers)
-    create.buffers.emplace_back(stages.current(tensor), buffer);
-  te::CreatedFunc created = te::create_named_blocks(current, create);
+    create.buffers.emplace_back(copies.argument(stages.current(tensor)), buffer);
+  const te::CreatedFunc created = te::create_named_blocks(current, create);
+  std::unordered_map<const Object*, std::string> blocks;  // by operation of a stage
+  for (const StageRef& stage : stages.stages()) {
+    const auto found = created.blocks.find(copies.operation(stage->op()).get());
+    if (found != created.blocks.end()) blocks[stage->op().get()] = found->second;
+  }
   Replayed replayed{Schedule(ir::with_function(ir::IRModuleNode::make(), options.name, created.func)), {}};
-  Replaying replaying(replayed.sch, stages, std::move(created.blocks));
+  Replaying replaying(replayed.sch, stages, std::move(blocks));
   replaying.run();
   replayed.loops = replaying.take_loops();
   return replayed;
