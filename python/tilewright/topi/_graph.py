@@ -31,7 +31,9 @@ def _of_runtime(op: str, *operands, **attrs) -> list:
 
 def _own(extent):
     """An extent of a graph, which is of 64 bits, as the tensors have it."""
-    return extent.value if isinstance(extent, classes["tir.Cast"]) else extent
+    if isinstance(extent, classes["tir.Cast"]):
+        return extent.value
+    return _const(extent.value, "int32") if isinstance(extent, classes["ir.IntImm"]) else extent
 
 
 def _option(value):
