@@ -1,6 +1,6 @@
 """Cases of topi functions, how they run, and the table of docs/topi.md that is made of them.
 
-A case says which function it is about, a small program that calls it with te placeholders, the same with numpy or torch, and
+A case says which function it is about, a small program that calls it with te placeholders, the same with numpy, and
 which dtypes it holds for.  It runs with a leading extent of 5 and, where it is said to be open, with a variable "n" that is 5, 1,
 0 and 127 in turn: one program for all of them.  Files `tests/topi/cases_*.py` hold lists CASES of functions of tilewright.topi;
 `old_*.py` those of spellings of TVM, which run where `import tvm` is ours.
@@ -66,6 +66,8 @@ class Case:
     is_open    whether the leading extent may be a variable; no input then has "n" but by that
     is_empty   whether the leading extent may be 0
     tolerance  relative and absolute; default by dtype
+    by_stages  of an old spelling: whether it also runs by te.create_schedule and tvm.build
+    label      tells cases of one function apart
     """
 
     name: str
@@ -76,6 +78,7 @@ class Case:
     is_open: bool = True
     is_empty: bool = True
     tolerance: float | None = None
+    by_stages: bool = True
     label: str = field(default="", compare=False)
 
     @property
@@ -186,3 +189,7 @@ def table(cases: list) -> str:
         marks = [*(dtype in known for dtype in COLUMNS), is_open, is_empty]
         rows.append(f"| `{name}` | " + " | ".join("x" if mark else "" for mark in marks) + " |")
     return "\n".join(row.replace("|  |", "| |").replace("|  |", "| |") for row in rows)
+
+
+if __name__ == "__main__":
+    print(table(load("cases_*.py") + load("old_*.py")))

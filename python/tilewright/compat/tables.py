@@ -1,6 +1,6 @@
 """The modules that `import tvm` gives, parents before children; faces.py says what is in them."""
 
-from tilewright import relax, runtime, script, tir, topi
+from tilewright import relax, runtime, script, tir
 from tilewright import transform as tw_transform
 
 from . import (
@@ -30,6 +30,7 @@ from . import (
     target,
     testing,
     tir_functions,
+    topi,
     training,
     transform,
 )
@@ -130,8 +131,7 @@ MODULES = {
     "tvm.te.hybrid": lambda: hybrid.NAMES,
     "tvm.te.tag": te_names,
     "tvm.tir": tir_names,
-    "tvm.topi": lambda: public_names(topi),
-    "tvm.topi.nn": lambda: public_names(topi.nn),
+    **topi.MODULES,
     "tvm.s_tir": lambda: {**tir_names(), "renew_defs": tir_functions.renew_defs},
     "tvm.tirx": tir_names,
     **{

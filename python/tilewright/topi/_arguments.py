@@ -1,6 +1,7 @@
-"""Arguments of topi functions in the form that the C++ functions take."""
+"""Arguments of topi functions in the form that the C++ functions take, and tensors that are computed here."""
 
 from .. import _core
+from .._numbers import plain
 from ..errors import UserError
 from ..ir._nodes import classes
 
@@ -29,94 +30,6 @@ def _require(op: str, *operands, of_dtype: str | None = None, **attrs) -> None:
     _core.relax_infer_type(_call(op, operands, attrs, of_dtype))
 
 
-def _of_graph(op: str, *operands, **attrs) -> list:
-    """The tensors that the graph operator `op` computes of tensors, lists of them and shapes, as its loop programs do.
-
-    Raises the UserError of the operator if it cannot take them
-    """
-    tensors = [[each] if isinstance(each, _Tensor) else [] for each in operands]
-    return _core.topi.of_call(_call(op, operands, attrs), tensors)
-
-
-def _of_runtime(op: str, *operands, **attrs) -> list:
-    """The tensors that the function of the runtime for the graph operator `op` computes.
-
-    attrs  all attributes, in the order in which the function takes them
-    """
-    found = _core.relax_infer_type(_call(op, operands, attrs))
-    types = list(found.elements) if isinstance(found, classes["ir.TupleType"]) else [found]
-    name = op.rpartition(".")[2]
-    # the function reads the extents of results from the results
-    options = [_option(0 if key == "pooled_size" else value) for key, value in attrs.items()]
-
-    def body(ins, outs):
-        return _core.call_op("int32", "call_packed", [f"tilewright.{name}", *ins, *options, *outs])
-
-    results = [([_own(extent) for extent in type.shape.values], type.dtype) for type in types]
-    return _extern(name, list(operands), results, body)
-
-
-def _own(extent):
-    """An extent of a graph, which is of 64 bits, as the tensors have it."""
-    return extent.value if isinstance(extent, classes["tir.Cast"]) else extent
-
-
-def _option(value):
-    """An attribute as an argument of a function of the runtime."""
-    dtypes = {bool: "bool", int: "int64", float: "float64"}
-    return value if isinstance(value, str) else _core.const(value, dtypes[type(value)])
-
-
-def _extern(name: str, inputs: list, results: list, body) -> list:
-    """The tensors, a (shape, dtype) for each, that the statement body(buffers of inputs, buffers of results) stores."""
-    ins = [_core.make_buffer(each.name, list(each.shape), each.dtype, "global") for each in inputs]
-    names = [name] if len(results) == 1 else [f"{name}_v{n}" for n in range(len(results))]
-    outs = [
-        _core.make_buffer(each, list(shape), dtype, "global")
-        for each, (shape, dtype) in zip(names, results, strict=True)
-    ]
-    return _core.te_extern(name, inputs, ins, outs, body, {})
-
-
-def _loop(var, extent, body):
-    """A loop of `var` from 0 to `extent`."""
-    fields = {"loop_var": var, "min": _core.const(0, var.dtype), "extent": _const(extent, var.dtype)}
-    return classes["tir.For"](**fields, for_kind="serial", body=body)
-
-
-def _compute(shape, element, name: str):
-    """The tensor of `shape` whose element at the axes is element(*axes)."""
-    return _core.te_compute(list(shape), element, name, {}, [])[0]
-
-
-def _reduce_axis(extent, name: str):
-    """An axis 0 .. extent - 1 to reduce over."""
-    extent = _const(extent, "int32")
-    dom = _core.make_node("ir.Range", {"min": _core.const(0, extent.dtype), "extent": extent})
-    return _core.te_reduce_axis(dom, name)
-
-
-def _sums(shape, term, axes: list, dtype: str, name: str):
-    """The sums over `axes` of products, summed in float32 at least and rounded once.
-
-    term  of the axes of `shape`: (a tensor, its indices, another tensor, its indices)
-    """
-    wide = _dtype_of_sums(dtype)
-
-    def product(*indices):
-        a, at_a, b, at_b = term(*indices)
-        return _core.te_sum(a(*at_a).astype(wide) * b(*at_b).astype(wide), axes, None, None)
-
-    sums = _compute(shape, product, name)
-    return sums if wide == dtype else _core.topi.cast(sums, dtype)
-
-
-def _dtype_of_sums(dtype: str) -> str:
-    """The dtype that many numbers of `dtype` are added in."""
-    is_small = dtype in ("float16", "bfloat16") or dtype.startswith(("float8", "float4"))
-    return "float32" if is_small else dtype
-
-
 def _axis(x, axis: int) -> int:
     """`axis` counted from the front."""
     ndim = len(x.shape)
@@ -140,3 +53,64 @@ def _const(value, dtype):
 def _shape(shape) -> list:
     """The extents of `shape`, one or several, as expressions."""
     return [_const(extent, "int32") for extent in (shape if isinstance(shape, list | tuple) else [shape])]
+
+
+def _is_float(x) -> bool:
+    return x.dtype.startswith(("float", "bfloat"))
+
+
+def _require_float(name: str, *tensors) -> None:
+    """Raises UserError unless all `tensors` are of floats."""
+    for x in tensors:
+        if not _is_float(x):
+            raise UserError(f'{name}: x is {x.dtype}, expected floats\nhelp: topi.cast(x, "float32")')
+
+
+def _bits(dtype: str) -> int:
+    """The bits of an element."""
+    return 8 if dtype == "bool" else int("".join(filter(str.isdigit, dtype.partition("_")[0])) or 0)
+
+
+def _number(value):
+    """`value` as a Python int if it is a constant, else as it is."""
+    value = plain(value)
+    return getattr(value, "value", value) if isinstance(value, _PrimExpr) else value
+
+
+def _numbers(values) -> list:
+    """The extents or bounds `values`, constants as Python ints."""
+    return [_number(value) for value in values]
+
+
+def _compute(shape, body, name: str):
+    """The tensor of `shape` whose element at the axes is `body(*axes)`."""
+    return _core.te_compute(list(shape), body, name, {}, [])[0]
+
+
+def _reduce_axis(extent, name: str):
+    """An axis 0 .. extent - 1 to reduce over."""
+    extent = _const(extent, "int32")
+    domain = _core.make_node("ir.Range", {"min": _core.const(0, extent.dtype), "extent": extent})
+    return _core.te_reduce_axis(domain, name)
+
+
+def _runtime(name: str, inputs: list, outputs: list, *attributes) -> list:
+    """The tensors that the runtime function tilewright.NAME computes of `inputs`.
+
+    outputs     (shape, dtype) of each
+    attributes  what the function gets between the inputs and the outputs
+    """
+    read = [_core.make_buffer(f"x{n}", list(x.shape), x.dtype, "global") for n, x in enumerate(inputs)]
+    written = [
+        _core.make_buffer(f"y{n}", list(shape), dtype, "global") for n, (shape, dtype) in enumerate(outputs)
+    ]
+
+    def call(ins, outs):
+        return _core.call_op("int32", "call_packed", [f"tilewright.{name}", *ins, *attributes, *outs])
+
+    return _core.te_extern(f"T_{name}", inputs, read, written, call, {})
+
+
+def _text(shape) -> str:
+    """The extents of `shape` in messages."""
+    return f"[{', '.join(str(_number(extent)) for extent in shape)}]"

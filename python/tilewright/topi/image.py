@@ -3,7 +3,8 @@
 from .. import _core, tir
 from .._guard import guard_module
 from ..errors import UserError
-from ._arguments import _compute, _const, _of_graph, _reduce_axis
+from ._arguments import _compute, _const, _reduce_axis
+from ._graph import _of_graph
 from .nn.windows import around, per_dimension, spatial_axes
 
 

@@ -3,7 +3,8 @@
 from .. import tir
 from .._guard import guard_module
 from ..errors import UserError
-from ._arguments import _compute, _of_graph, _of_runtime
+from ._arguments import _compute
+from ._graph import _of_graph, _of_runtime
 
 
 def get_valid_counts(data, score_threshold: float = 0.0, id_index: int = 0, score_index: int = 1) -> list:

@@ -7,6 +7,7 @@
 // share.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
@@ -64,7 +65,12 @@ std::vector<Lifetime> lifetimes_of(const std::vector<const AllocBufferNode*>& ne
       lifetime.last = n;
     };
     walk(
-        body->seq[n], [&](const BufferNode* buffer) { meet(buffer); }, [&](const VarNode* var) { meet(var); },
+        body->seq[n],
+        [&](const BufferNode* buffer) {
+          meet(buffer);
+          meet(buffer->data.get());  // a view without declaration, as that of an argument of call_packed
+        },
+        [&](const VarNode* var) { meet(var); },
         // another view's pointer is found inside it
         [&](const DeclBufferNode* view) { meet(view->buffer->data.get()); });
   }
@@ -85,6 +91,18 @@ Buffer enlarged(const Buffer& buffer, const Buffer& other) {
   return with(buffer, [&](BufferNode& changed) {
     if (num_elements(other) > num_elements(buffer)) changed.shape = other->shape;
     changed.data_alignment = std::max(buffer->data_alignment, other->data_alignment);
+  });
+}
+
+// Adds to `values` the views of memory that moves which no statement of `body` declares.
+void add_views(const Stmt& body, Substitution& values) {
+  std::unordered_set<const BufferNode*> declared;
+  walk(body, [&](const DeclBufferNode* view) { declared.insert(view->buffer.get()); });
+  walk(body, [&](const BufferNode* view) {
+    const auto moved = values.find(view->data.get());
+    if (moved == values.end() || values.contains(view) || declared.contains(view)) return;
+    const Var data = ref_as<VarNode>(moved->second);
+    values[view] = with(Buffer(view), [&](BufferNode& changed) { changed.data = data; });
   });
 }
 
@@ -119,6 +137,7 @@ Stmt share(const AllocBufferNode* outermost) {
     values[buffer] = memory;
     if (buffer->data != memory->data) values[buffer->data.get()] = memory->data;
   }
+  add_views(body, values);
   Stmt shared = substitute(body, values);
   for (auto alloc = nest.rbegin(); alloc != nest.rend(); ++alloc) {
     const Buffer& buffer = (*alloc)->buffer;

@@ -48,18 +48,20 @@ def roi_pool_nchw(data, rois, pooled_size, spatial_scale):
     return vision.roi_pool(data, rois, pooled_size, spatial_scale)
 
 
-SSD_NAMES = {
-    "multibox_prior": vision.multibox_prior,
-    "multibox_transform_loc": vision.multibox_transform_loc,
-    "multibox_detection": multibox_detection,
-}
-RCNN_NAMES = {
-    "roi_align_nchw": roi_align_nchw,
-    "roi_align_nhwc": roi_align_nhwc,
-    "roi_pool_nchw": roi_pool_nchw,
-}
 NAMES = {
-    "all_class_non_max_suppression": spelled(
-        all_class_non_max_suppression, max_output_size="max_output_boxes_per_class"
-    ),
+    "vision": {
+        "all_class_non_max_suppression": spelled(
+            all_class_non_max_suppression, max_output_size="max_output_boxes_per_class"
+        ),
+    },
+    "vision.ssd": {
+        "multibox_prior": vision.multibox_prior,
+        "multibox_transform_loc": vision.multibox_transform_loc,
+        "multibox_detection": multibox_detection,
+    },
+    "vision.rcnn": {
+        "roi_align_nchw": roi_align_nchw,
+        "roi_align_nhwc": roi_align_nhwc,
+        "roi_pool_nchw": roi_pool_nchw,
+    },
 }

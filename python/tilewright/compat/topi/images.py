@@ -3,7 +3,7 @@
 from tilewright.topi import image
 
 from ..keywords import spelled
-from .utils import widths
+from .nn_utils import widths
 
 _METHODS = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
 
@@ -102,10 +102,11 @@ def _dilation2d(layout: str):
     return spelled(dilation2d, input="data", filter="kernel", strides="stride")
 
 
-NAMES = {
+_IMAGE = {
     "resize": resize,
     **{f"resize{len(usual) - 2}d": _resize_of(len(usual) - 2, usual) for usual in ("NCW", "NCHW", "NCDHW")},
     "crop_and_resize": crop_and_resize,
     "dilation2d_nchw": _dilation2d("NCHW"),
     "dilation2d_nhwc": _dilation2d("NHWC"),
 }
+NAMES = {"image": _IMAGE}

@@ -3,7 +3,7 @@
 from tilewright.topi import nn
 
 from ..keywords import spelled, without
-from .utils import get_const_int, widths
+from .nn_utils import get_const_int, widths
 
 _SPATIAL = "DHW"
 _NAMES = {"Input": "data", "Filter": "kernel", "input": "data", "filter": "kernel", "weight": "kernel"}
@@ -147,7 +147,7 @@ def _transposed(name: str, count: int, layout: str):
     return _as_written(conv, stride="strides")
 
 
-NAMES = {
+_NN = {
     **{f"conv{count}d": _any_layout(count) for count in (1, 2, 3)},
     **{
         name: _of_layout(name, *layouts)
@@ -183,3 +183,4 @@ NAMES = {
         }.items()
     },
 }
+NAMES = {"nn": _NN}

@@ -4,7 +4,6 @@ from tilewright import topi
 from tilewright.topi import nn
 
 from ..keywords import spelled, without
-from .nn_conv import NAMES as CONVOLUTIONS
 
 _HINTS = (
     *(
@@ -171,8 +170,7 @@ def upsampling3d(
     )
 
 
-NAMES = {
-    **CONVOLUTIONS,
+_NN = {
     "adaptive_pool": adaptive_pool,
     "batch_matmul": without(spelled(batch_matmul, tensor_a="x", tensor_b="y"), *_HINTS),
     "batch_norm": batch_norm,
@@ -197,3 +195,4 @@ NAMES = {
     "upsampling": spelled(upsampling, scale="scale_h"),
     "upsampling3d": upsampling3d,
 }
+NAMES = {"nn": _NN}

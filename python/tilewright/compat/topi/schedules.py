@@ -5,7 +5,7 @@ Old programs call the schedule that belongs to an operator: s = topi.generic.sch
 
 from tilewright import te
 
-from .stage_defaults import is_gpu, listed, place, scheduled
+from ._stages import is_gpu, listed, place, scheduled
 
 # whose tensors are computed where they are read
 _INJECTIVE = (
@@ -123,10 +123,17 @@ def default_schedule(outs, auto_inline):
     return scheduled(outs, is_gpu(), auto_inline)
 
 
-def names(on_gpu: bool | None = None) -> dict:
+def _names(on_gpu: bool | None = None) -> dict:
     """The schedules of one module."""
     return {
         **{f"schedule_{name}": _of(name, on_gpu) for name in (*_INJECTIVE, *_OTHERS)},
         "schedule_injective_from_existing": _from_existing(on_gpu),
         "default_schedule": default_schedule,
     }
+
+
+NAMES = {
+    "generic": _names(),
+    **dict.fromkeys(("x86", "arm_cpu"), _names(False)),
+    **dict.fromkeys(("cuda", "gpu"), _names(True)),
+}

@@ -1,7 +1,8 @@
 """Activations: functions of each element, and softmax."""
 
 from ... import _core
-from .._arguments import _axis, _of_graph
+from .._arguments import _axis
+from .._graph import _of_graph
 
 _topi = _core.topi
 

@@ -2,7 +2,8 @@
 
 from ... import _core
 from ...errors import UserError
-from .._arguments import _of_graph, _require
+from .._arguments import _require
+from .._graph import _of_graph
 from .windows import around, per_dimension
 
 _topi = _core.topi

@@ -2,7 +2,8 @@
 
 from ... import _core, tir
 from ...errors import UserError
-from .._arguments import _axes, _axis, _compute, _const, _dtype_of_sums, _of_graph, _reduce_axis
+from .._arguments import _axes, _axis, _compute, _const, _reduce_axis
+from .._graph import _dtype_of_sums, _of_graph
 
 _topi = _core.topi
 

@@ -2,7 +2,8 @@
 
 from ... import _core, tir
 from ...errors import UserError
-from .._arguments import _compute, _of_graph, _reduce_axis, _require
+from .._arguments import _compute, _reduce_axis, _require
+from .._graph import _of_graph
 from .windows import around, per_dimension, spatial_axes
 
 _topi = _core.topi

@@ -2,7 +2,8 @@
 
 from ... import _core, tir
 from ...errors import UserError
-from .._arguments import _extern, _loop, _reduce_axis, _require, _sums
+from .._arguments import _reduce_axis, _require
+from .._graph import _extern, _loop, _sums
 
 _topi = _core.topi
 

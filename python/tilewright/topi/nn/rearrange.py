@@ -4,7 +4,8 @@ from math import prod
 
 from ... import tir
 from ...errors import UserError
-from .._arguments import _compute, _const, _of_graph
+from .._arguments import _compute, _const
+from .._graph import _of_graph
 from .windows import spatial_axes
 
 

@@ -1,14 +1,15 @@
 """What tvm.topi's schedules decide: plain loops on the cores of a processor, or on the threads of a GPU."""
 
 from tilewright import te
+from tilewright.errors import Unsupported
 from tilewright.ir._nodes import classes
 
 from ..target import Target
 from ..te_schedule import NAMES as TE_NAMES
 
-_COMPUTE, _REDUCE = classes["te.Compute"], classes["tir.Reduce"]
+_COMPUTE, _EXTERN, _REDUCE = classes["te.Compute"], classes["te.Extern"], classes["tir.Reduce"]
 _KINDS_OF_GPU = ("cuda", "opencl", "metal")
-_THREADS, _LANES = 64, 16
+_THREADS, _MOST_THREADS, _LANES = 64, 256, 16
 
 
 def is_gpu(target=None) -> bool:
@@ -30,6 +31,12 @@ def scheduled(outs, on_gpu: bool, with_inlining: bool):
     """
     outputs = [each.op if isinstance(each, te.Tensor) else each for each in listed(outs)]
     s = TE_NAMES["create_schedule"](outputs)
+    for stage in s.stages:
+        if on_gpu and isinstance(stage.op, _EXTERN):
+            raise Unsupported(
+                f"{stage.op.name} is computed by a function of the host, which a GPU does not call\n"
+                'help: schedule and build it for "llvm"'
+            )
     kept = [op for op in (stage.op for stage in s.stages) if isinstance(op, _COMPUTE)]
     if with_inlining:
         for op in kept:
@@ -62,19 +69,56 @@ def is_reduction(op) -> bool:
 def place(s, op, on_gpu: bool) -> None:
     """Decides where the loops of one operation run."""
     axes = list(op.axis)
-    if not axes:
-        return
-    if on_gpu:
-        _on_threads(s[op], axes)
-    else:
+    if on_gpu and axes:
+        _on_threads(s[op], axes, is_reduction(op))
+    elif on_gpu:
+        _as_one_number(s, op)
+    elif axes:
         _on_cores(s[op], axes, is_reduction(op))
 
 
-def _on_threads(stage, axes: list) -> None:
-    fused = stage.fuse(*axes) if len(axes) > 1 else axes[0]
-    block, thread = stage.split(fused, factor=_THREADS)
-    stage.bind(block, TE_NAMES["thread_axis"]("blockIdx.x"))
-    stage.bind(thread, TE_NAMES["thread_axis"]("threadIdx.x"))
+def _on_threads(stage, axes: list, has_reduction: bool) -> None:
+    """Elements are fused and cut into blocks of _THREADS threads.  Of a reduction the inner loops as they are become threads and
+    the outer ones blocks: of a cut across loops nobody could prove that threads write different sums."""
+    if not has_reduction:
+        block, thread = stage.split(_fused(stage, axes), factor=_THREADS)
+        stage.bind(block, _thread("blockIdx.x"))
+        stage.bind(thread, _thread("threadIdx.x"))
+        return
+    inner = [axes[n:] for n in range(1, len(axes)) if 0 < _total(axes[n:]) <= _MOST_THREADS]
+    threads = inner[0] if inner else []
+    stage.bind(_fused(stage, axes[: len(axes) - len(threads)]), _thread("blockIdx.x"))
+    if threads:
+        stage.bind(_fused(stage, threads), _thread("threadIdx.x"))
+
+
+def _as_one_number(s, op) -> None:
+    """A sum without dimensions: each of _THREADS threads adds a part, and they add these."""
+    tensor = op.output(0)
+    if not is_reduction(op) or len(op.body) != 1:
+        return
+    _, part = s[tensor].split(_fused(s[tensor], list(op.reduce_axis)), factor=_THREADS)
+    parts = s.rfactor(tensor, part)
+    of_parts = s[tensor].op.reduce_axis[0]
+    s[tensor].bind(of_parts, _thread("threadIdx.x"))
+    s[parts].compute_at(s[tensor], of_parts)
+
+
+def _thread(tag: str):
+    return TE_NAMES["thread_axis"](tag)
+
+
+def _fused(stage, axes: list):
+    return stage.fuse(*axes) if len(axes) > 1 else axes[0]
+
+
+def _total(axes: list) -> int:
+    """The number of iterations of all loops together; 0 if it is known only when the program runs."""
+    total = 1
+    for axis in axes:
+        extent = getattr(axis.dom.extent, "value", None)
+        total *= extent if isinstance(extent, int) else 0
+    return total
 
 
 def _on_cores(stage, axes: list, has_reduction: bool) -> None:
@@ -86,7 +130,7 @@ def _on_cores(stage, axes: list, has_reduction: bool) -> None:
         axes = [*axes[:-1], outer]
     elif not has_reduction and len(axes) > 1:
         axes = axes[:-1]
-    stage.parallel(stage.fuse(*axes) if len(axes) > 1 else axes[0])
+    stage.parallel(_fused(stage, axes))
 
 
 def _lanes(extent) -> int:

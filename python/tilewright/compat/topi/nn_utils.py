@@ -1,4 +1,4 @@
-"""tvm.topi.nn.utils and tvm.topi.utils: widths of padding, and numbers of expressions."""
+"""tvm.topi.nn.utils: the widths of padding, and steps of windows."""
 
 from tilewright import arith
 from tilewright.errors import UserError
@@ -79,47 +79,7 @@ def get_const_int(expr) -> int:
     return value
 
 
-def get_const_tuple(values) -> tuple:
-    """The integers that expressions are; an expression that is none stays."""
-    return tuple(getattr(simplify(value), "value", value) for value in values)
-
-
-def simplify(expr):
-    """A shorter expression of the same value."""
-    return expr if isinstance(expr, int) else arith.Analyzer().simplify(expr)
-
-
-def equal_const_int(expr, value: int) -> bool:
-    """True if an expression is this integer."""
-    return getattr(expr, "value", expr) == value
-
-
-def prod(values):
-    """The product of numbers or expressions."""
-    result = 1
-    for value in values:
-        result = value * result
-    return result
-
-
-def traverse_inline(s, final_op, callback):
-    """Calls `callback` with every operation that computes `final_op`, itself first, each once."""
-    seen: list = []
-
-    def visit(op):
-        if any(op.same_as(each) for each in seen):
-            return
-        seen.append(op)
-        callback(op)
-        for tensor in op.input_tensors:
-            if tensor.op.input_tensors:
-                visit(tensor.op)
-
-    visit(final_op)
-    return s
-
-
-NN_NAMES = {
+_OF_WINDOWS = {
     "get_pad_tuple": get_pad_tuple,
     "get_pad_tuple_generic": get_pad_tuple_generic,
     "get_pad_tuple1d": get_pad_tuple1d,
@@ -127,11 +87,5 @@ NN_NAMES = {
     "infer_pad": infer_pad,
     "infer_stride": infer_stride,
 }
-NAMES = {
-    "equal_const_int": equal_const_int,
-    "get_const_int": get_const_int,
-    "get_const_tuple": get_const_tuple,
-    "prod": prod,
-    "simplify": simplify,
-    "traverse_inline": traverse_inline,
-}
+# util until 2020
+NAMES = {"nn.utils": _OF_WINDOWS, "nn.util": _OF_WINDOWS}
