@@ -150,4 +150,31 @@ SPARSE = [
     ),
 ]
 
-CASES = [*SORTED, *REDUCED, *CHANGED, *SPARSE]
+
+def few(rng, shape, dtype):
+    """Nine places of a matrix of five rows, others are 0."""
+    x = np.zeros(shape, dtype)
+    x.ravel()[rng.permutation(x.size)[:9]] = 1
+    return x
+
+
+def parts(function):
+    return lambda x, y: [each(function(x.astype("float64") + 1j * y)) for each in (np.real, np.imag)]
+
+
+def windows(x, w):
+    """Of 4 elements every 2, in the middle of which the window of 3 stands."""
+    frames = np.lib.stride_tricks.sliding_window_view(x.astype("float64"), 4, -1)[:, ::2] * np.pad(w, (0, 1))
+    made = np.fft.rfft(frames, axis=-1) / 2
+    return np.stack([made.real, made.imag], -1).transpose(0, 2, 1, 3)
+
+
+FLOATS = ("float32", "float64")
+SIGNALS = [
+    case("argwhere", lambda x: topi.argwhere([9, 2], x), lambda x: np.argwhere(x).astype("int32"), [Input(5, 7, make=few)], (*NUMBERS, "bool"), **ORDERED),
+    case("signal.dft", lambda x, y: topi.signal.dft(x, y, False), parts(np.fft.fft), [Input("n", 7)] * 2, FLOATS),
+    case("dft", lambda x, y: topi.dft(x, y, True), parts(np.fft.ifft), [Input("n", 7)] * 2, FLOATS, label="inverse"),
+    case("stft", lambda x, w: topi.stft(x, 4, 2, 3, w, True, True, None), windows, [Input("n", 11), Input(3)], FLOATS),
+]  # fmt: skip
+
+CASES = [*SIGNALS, *SORTED, *REDUCED, *CHANGED, *SPARSE]

@@ -106,6 +106,12 @@ REFUSED = {
     "an unknown number of elements": (
         lambda: topi.topk(X, N), "topk: k is n, expected a number\nhelp: the extent of the result is part of the program",
     ),
+    "a spectrum of two dtypes": (
+        lambda: topi.dft(X, te.placeholder((5, 7), "float64")), "dft: parts are float32 and float64, expected floats of one dtype",
+    ),
+    "a window that is too long": (
+        lambda: topi.stft(X, 2, 1, 3, te.placeholder((3,)), False, True), "stft: the window has 3 elements, but n_fft is 2",
+    ),
     "a table of different elements": (lambda: topi.unique(X), "unique: data has 2 dimensions, expected 1"),
 }  # fmt: skip
 

@@ -20,6 +20,35 @@ def scatter_nd(data, indices, updates, mode="update"):
     return topi.scatter_nd(data, _rows_last(indices), updates, mode)
 
 
+def argwhere(output_shape, condition):
+    """The places where condition holds, in row-major order: a tensor of output_shape, whose first extent says how many."""
+    rows, ndim = list(getattr(output_shape, "shape", output_shape))
+    count = topi.flatten(condition).shape[0]
+    extents = list(condition.shape)
+
+    def held(i):
+        return tir.Cast("int32", condition(*_places(i, extents)) != tir.const(0, condition.dtype))
+
+    hits = te.compute([count], held, name="T_hits")
+    before = topi.cumsum(hits, 0, exclusive=True)
+    last = tir.Cast("int32", rows)
+    rank = te.compute(
+        [count, 1], lambda i, j: tir.Select(hits[i] != 0, tir.min(before[i], last), last), name="T_rank"
+    )
+    place = topi.transpose(topi.unravel_index(topi.arange(0, count, 1, "int32"), extents))
+    spare = topi.scatter_nd(topi.zeros([rows + 1, ndim], "int32"), rank, place)
+    return topi.strided_slice(spare, [0], [rows], axes=[0])
+
+
+def _places(position, extents) -> list:
+    """The index at a position in row-major order."""
+    digits = []
+    for extent in reversed(extents):
+        digits.insert(0, position % extent)
+        position = position // extent
+    return digits
+
+
 def _row_numbers(indptr, count):
     """For each of `count` entries the row that it stands in, of rows that begin at indptr."""
     entries = te.compute([count], lambda i: tir.Cast(indptr.dtype, i), name="T_entries")
@@ -43,7 +72,8 @@ def csrmv(a_data, a_indices, a_indptr, x):
 _SCATTER = {"scatter": scatter, "scatter_nd": scatter_nd}
 _SPARSE = {"csrmm": csrmm, "csrmv": csrmv}
 NAMES = {
-    "": {**_SCATTER, "scatter_add": scatter_add},
+    "": {**_SCATTER, "scatter_add": scatter_add, "argwhere": argwhere},
+    "argwhere": {"argwhere": argwhere},
     "scatter": _SCATTER,
     "scatter_add": {"scatter_add": scatter_add},
     "sparse": _SPARSE,

@@ -194,4 +194,13 @@ _TAG = {
     "ELEMWISE": ELEMWISE, "BROADCAST": BROADCAST, "INJECTIVE": INJECTIVE, "COMM_REDUCE": COMM_REDUCE,
     "COMM_REDUCE_IDX": COMM_REDUCE_IDX, "is_broadcast": is_broadcast, "is_injective": is_injective,
 }  # fmt: skip
-NAMES = {"utils": _UTILS, "util": _UTILS, "tag": _TAG, "": {"InvalidShapeError": InvalidShapeError}}
+NAMES = {
+    "utils": _UTILS,
+    "util": _UTILS,
+    "tag": _TAG,
+    "": {
+        "InvalidShapeError": InvalidShapeError,
+        "const_vector": const_vector,
+        "get_const_tuple": get_const_tuple,
+    },
+}
