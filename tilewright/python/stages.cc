@@ -84,7 +84,11 @@ void bind_stage(nb::module_& m) {
       .def("bind", &TensorStage::bind)
       .def("annotate", [](TensorStage& self, const tir::IterVar& axis, std::string key,
                           nb::handle value) { self.annotate(axis, std::move(key), from_python(value)); })
-      .def("tensorize", &TensorStage::tensorize)
+      .def("tensorize",
+           [](TensorStage& self, const tir::IterVar& axis, std::string name, std::string whole,
+              std::string reset, std::string update) {
+             self.tensorize(axis, {std::move(name), std::move(whole), std::move(reset), std::move(update)});
+           })
       .def("storage_align", [](TensorStage& self, int64_t axis, int64_t factor,
                                int64_t offset) { self.alignments.push_back({axis, factor, offset}); })
       .def("double_buffer", [](TensorStage& self) { self.is_double_buffered = true; });

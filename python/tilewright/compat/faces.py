@@ -146,6 +146,7 @@ def te_names() -> dict:
         "PlaceholderOp": ir._nodes.classes["te.Placeholder"],
         "ComputeOp": ir._nodes.classes["te.Compute"],
         "ExternOp": ir._nodes.classes["te.Extern"],
+        "decl_buffer": nodes.NAMES["decl_buffer"],
         "HybridOp": ir._nodes.classes["te.Extern"],
         "ScanOp": ir._nodes.classes["te.Scan"],
         **te_schedule.NAMES,

@@ -5,6 +5,7 @@ import math
 
 import tilewright as tw
 from tilewright import _core, arith, runtime, tir
+from tilewright.errors import UserError
 from tilewright.ir._nodes import classes
 
 from . import constructors
@@ -68,6 +69,8 @@ def make_buffer(
     buffer = tir.decl_buffer(
         [tir.const_like(extent, None) for extent in shape], dtype, name, scope or "global"
     )
+    if elem_offset is None and offset_factor:
+        elem_offset = tir.Var(f"{name}_elem_offset", "int32")
     is_default = elem_offset is None or (isinstance(elem_offset, int) and elem_offset == offset_factor == 0)
     changes = {
         "data": data,
@@ -155,6 +158,29 @@ def _flattened(self):
     return self.replace(shape=[arith.Analyzer().simplify(size)], strides=[], axis_separators=[])
 
 
+def _vector_at(begin, lanes: int) -> list:
+    """The indices of `lanes` elements that follow each other in the last dimension."""
+    indices = [tir.const_like(index, None) for index in begin]
+    if lanes > 1:
+        indices[-1] = tir.Ramp(base=indices[-1], stride=tir.const_like(1, indices[-1]), lanes=lanes)
+    return indices
+
+
+def _vload(self, begin, dtype=None):
+    """The element at `begin`; of a vector dtype, as many from there on as it has lanes."""
+    wanted = DataType(dtype or self.dtype)
+    if wanted.rpartition("x")[0] != self.dtype and wanted != self.dtype:
+        raise UserError(f"vload: {self.name} holds {self.dtype}, which {wanted} is no vector of")
+    return tir.BufferLoad(buffer=self, indices=_vector_at(begin, wanted.lanes // DataType(self.dtype).lanes))
+
+
+def _vstore(self, begin, value):
+    """Stores `value` at `begin`; a vector to the elements from there on."""
+    value = tir.const_like(value, self[tuple(begin)])
+    lanes = DataType(value.dtype).lanes // DataType(self.dtype).lanes
+    return tir.BufferStore(self, value, _vector_at(begin, lanes))
+
+
 def _thread_binding(self):
     """The thread that the loop is bound to, as IterVar; None for other loops."""
     if not self.thread_tag:
@@ -213,10 +239,7 @@ def add() -> None:
     classes["tir.IndexMap"].map_indices = _map_indices
     classes["ir.Op"].get = staticmethod(lambda name: classes["ir.Op"](name))
     buffer = classes["tir.Buffer"]
-    buffer.vload = lambda self, begin, dtype=None: self[tuple(begin)]
-    buffer.vstore = lambda self, begin, value: tir.BufferStore(
-        self, tir.const_like(value, self[tuple(begin)]), list(begin)
-    )
+    buffer.vload, buffer.vstore = _vload, _vstore
     buffer.access_ptr = _access_ptr
     buffer.offset_of = _offset_of
     buffer.get_flattened_buffer = _flattened

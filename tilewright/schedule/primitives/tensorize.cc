@@ -108,10 +108,14 @@ Views pair_buffers(const State& state, NodeId where, const BlockNode* tile, cons
   return views;
 }
 
-// Declared regions and hints do not count in the comparison.
+// Declared regions, hints and loops of one iteration do not count in the comparison.
 Stmt comparable(const Stmt& stmt) {
   arith::Analyzer analyzer;
-  const Stmt simple = arith::simplify(stmt, analyzer);
+  const Stmt without_unit_loops = rewrite(stmt, [&](auto& self, const ForNode* loop) -> Stmt {
+    if (!is_one(loop->extent)) return self.children(loop);
+    return self(substitute(loop->body, {{loop->loop_var.get(), loop->min}}));
+  });
+  const Stmt simple = arith::simplify(without_unit_loops, analyzer);
   return rewrite(
       simple,
       [&](auto& self, const BlockNode* block) -> Stmt {
@@ -211,6 +215,46 @@ void require_match(const State& state, NodeId where, const BlockNode* tile, cons
   throw error;
 }
 
+// In elements, from one value of each index to the next.
+std::vector<PrimExpr> strides_of(const Buffer& buffer) {
+  if (!buffer->strides.empty()) return buffer->strides;
+  std::vector<PrimExpr> strides(buffer->shape.size());
+  PrimExpr step = imm(1, buffer->shape.empty() ? kInt32 : buffer->shape.back()->dtype);
+  for (size_t n = strides.size(); n-- > 0; step = step * buffer->shape[n]) strides[n] = step;
+  return strides;
+}
+
+// The implementation may take memory for granted: strides that it gives as numbers, or by one variable twice, and the
+// scope where it names one.
+void require_memory(const State& state, NodeId where, const TensorIntrin& intrin, const Views& views,
+                    const std::string& name) {
+  arith::Analyzer analyzer;
+  bind_loops_above(state, where, analyzer);
+  Substitution known;  // strides that are variables
+  for (const auto& [param, region] : views) {
+    const auto place = std::find(intrin.desc->buffers.begin(), intrin.desc->buffers.end(), param);
+    const Buffer& given = intrin.impl->buffers[static_cast<size_t>(place - intrin.desc->buffers.begin())];
+    const Buffer& ours = region->buffer;
+    if (given->scope() != "global" && given->scope() != ours->scope())
+      throw refuse(state, where, "buffer {} of intrinsic {} lies in memory \"{}\", {} in \"{}\"", given->name,
+                   name, given->scope(), ours->name, ours->scope());
+    const std::vector<PrimExpr> strides = strides_of(ours);
+    const size_t lead = strides.size() - given->shape.size();
+    for (size_t n = 0; n < given->strides.size(); ++n) {
+      const PrimExpr &wanted = given->strides[n], &stride = strides[lead + n];
+      if (is_one(given->shape[n])) continue;
+      const auto* var = wanted.as<VarNode>();
+      if (var && known.emplace(var, stride).second) continue;
+      const PrimExpr value = var ? ref_as<PrimExprNode>(known.at(var)) : wanted;
+      if (!analyzer.can_prove_equal(cast(stride->dtype, value), stride))
+        throw refuse(state, where,
+                     "dimension {} of buffer {} of intrinsic {} has stride {}, that of {} has {}", n,
+                     given->name, name, text(value), ours->name, text(analyzer.simplify(stride)))
+            .help("a variable takes any stride: strides=[te.var(\"s\"), ...]");
+    }
+  }
+}
+
 // The block that calls the implementation.
 Block implemented(const BlockNode* tile, const PrimFunc& desc, const PrimFunc& impl, const Views& views) {
   const auto* body = impl->body.as<BlockRealizeNode>();
@@ -261,6 +305,7 @@ void apply(State& state, const Args& args) {
   const Views views =
       pair_buffers(state, where, tile->block.get(), intrin.desc, desc_body, args.tensor_intrin);
   require_match(state, where, tile->block.get(), desc_body, views, args.tensor_intrin);
+  require_memory(state, where, intrin, views, args.tensor_intrin);
   const Block block = implemented(tile->block.get(), intrin.desc, renewed(intrin.impl), views);
   const BlockRealize by = with(tile, [&](BlockRealizeNode& n) { n.block = block; });
   BlockMap forwarded;

@@ -6,6 +6,7 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/stages/inlined_arguments.h"
+#include "tilewright/schedule/stages/tile_intrinsic.h"
 #include "tilewright/schedule/steps.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/format.h"
@@ -116,7 +117,7 @@ class Replaying {
     if (update == names_.end()) return;
     const IterVar& axis = scan->axis[0];
     const AxisMark how = stage.mark(axis);
-    if (stage.steps().empty() && how.kind == ForKind::kSerial && how.intrinsic.empty()) {
+    if (stage.steps().empty() && how.kind == ForKind::kSerial && how.intrinsic.name.empty()) {
       loops_[axis.get()] =
           steps::get_loops(sch_, steps::get_block(sch_, update->second, std::nullopt)).front();
       return;
@@ -142,8 +143,10 @@ class Replaying {
     const size_t own = std::min(around.size(), stage.roots().size());
     StageLoops loops(sch_, stage, {around.end() - static_cast<long>(own), around.end()});
     explained(stage, "the loops", [&] { loops.replay(); });
-    split_init(stage, block, loops);
-    for (const IterVar& leaf : loops.leaves()) mark(stage, leaf, loops.loop(leaf));
+    const size_t tile = first_of_tile(stage, loops.leaves());
+    if (tile == loops.leaves().size()) split_init(stage, block, loops);
+    for (size_t n = 0; n < tile; ++n) mark(stage, loops.leaves()[n], loops.loop(loops.leaves()[n]));
+    if (tile < loops.leaves().size()) tensorize(stage, block, loops, tile);
     for (const auto& [axis, loop] : loops.all()) loops_[axis] = loop;
   }
 
@@ -201,7 +204,6 @@ class Replaying {
     std::optional<IterVar> first;
     for (const IterVar& leaf : loops.leaves()) {
       const AxisMark how = stage.mark(leaf);
-      if (!how.intrinsic.empty()) return;
       if (leaf->iter_type != IterType::kReduce) continue;
       if (!how.thread_tag.empty()) return;  // threads add up together
       if (!first) first = leaf;
@@ -229,9 +231,25 @@ class Replaying {
     for (const auto& [key, value] : how.annotations)
       explained(stage, fmt::format("pragma({}, {})", name, key),
                 [&] { steps::annotate(sch_, loop, key, value); });
-    if (!how.intrinsic.empty())
-      explained(stage, fmt::format("tensorize({}, {})", name, how.intrinsic),
-                [&] { steps::tensorize(sch_, loop, how.intrinsic); });
+  }
+
+  // The place of the leaf whose loop an intrinsic computes; behind the last one if there is none.
+  static size_t first_of_tile(const TensorStage& stage, const std::vector<IterVar>& leaves) {
+    const auto has_intrinsic = [&](const IterVar& leaf) { return !stage.mark(leaf).intrinsic.name.empty(); };
+    return static_cast<size_t>(std::ranges::find_if(leaves, has_intrinsic) - leaves.begin());
+  }
+
+  // What was said about loops of the tile goes to a loop around it: the tile has none any more.
+  void tensorize(const TensorStage& stage, BlockRef block, const StageLoops& loops, size_t first) {
+    StageTile tile{stage, block, loops.leaves(), {}, first, stage.mark(loops.leaves()[first]).intrinsic};
+    for (const IterVar& leaf : tile.leaves) tile.loops.push_back(loops.loop(leaf));
+    for (size_t n = first; n < tile.leaves.size(); ++n) {
+      for (const auto& [key, value] : stage.mark(tile.leaves[n]).annotations)
+        steps::annotate(sch_, steps::add_unit_loop(sch_, tile.loops[first]), key, value);
+    }
+    explained(stage,
+              fmt::format("tensorize({}, {})", tile.leaves[first]->var->name_hint, tile.intrinsic.name),
+              [&] { tensorize_tile(sch_, tile); });
   }
 
   // Errors of `step` say which decision of which stage it was.

@@ -158,7 +158,12 @@ void TensorStage::annotate(const IterVar& axis, std::string key, ObjectRef value
   change_mark(axis, "pragma").annotations.emplace_back(std::move(key), std::move(value));
 }
 
-void TensorStage::tensorize(const IterVar& axis, std::string intrinsic) {
+void TensorStage::tensorize(const IterVar& axis, TileIntrinsic intrinsic) {
+  for (const IterVar& leaf : leaves_) {
+    if (leaf != axis && !mark(leaf).intrinsic.name.empty())
+      throw UserError("tensorize: axis {} of {} begins a tile already, that of intrinsic {}", name_of(leaf),
+                      name(), mark(leaf).intrinsic.name);
+  }
   change_mark(axis, "tensorize").intrinsic = std::move(intrinsic);
 }
 

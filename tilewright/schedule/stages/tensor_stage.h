@@ -30,11 +30,19 @@ struct AxisOrder {
 };
 using AxisStep = std::variant<AxisSplit, AxisFusion, AxisOrder>;
 
+/// An intrinsic for a tile, by the names under which its parts are registered; a part may be missing.
+struct TileIntrinsic {
+  std::string name;    // as errors call it; empty: there is none
+  std::string whole;   // computes everything
+  std::string reset;   // of a reduction: the first values
+  std::string update;  // of a reduction: adds terms
+};
+
 /// How the loop of an axis runs.
 struct AxisMark {
   ForKind kind = ForKind::kSerial;
   std::string thread_tag;                                      // of a thread binding
-  std::string intrinsic;                                       // name of the tensor intrinsic, or empty
+  TileIntrinsic intrinsic;                                     // of the tile that begins here
   std::vector<std::pair<std::string, ObjectRef>> annotations;  // in the order given
 };
 
@@ -69,7 +77,8 @@ class TensorStage {
   void set_kind(const IterVar& axis, ForKind kind, std::string_view verb);
   void bind(const IterVar& axis, const IterVar& thread);
   void annotate(const IterVar& axis, std::string key, ObjectRef value);
-  void tensorize(const IterVar& axis, std::string intrinsic);
+  /// Raises UserError if another axis has an intrinsic already.
+  void tensorize(const IterVar& axis, TileIntrinsic intrinsic);
 
   /// From now on the stage computes `op`, whose axes are its leaves.
   void restart(te::Operation op);

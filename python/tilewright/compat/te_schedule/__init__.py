@@ -3,12 +3,15 @@
 from .flat_form import flat, guarded
 from .lowering import scheduled
 from .stages import Schedule, Stage, create_schedule, thread_axis
+from .tensor_intrin import TensorIntrin, decl_tensor_intrin
 
 __all__ = ["NAMES", "Schedule", "flat", "guarded", "scheduled"]
 
 NAMES = {
     "create_schedule": create_schedule,
     "thread_axis": thread_axis,
+    "decl_tensor_intrin": decl_tensor_intrin,
+    "TensorIntrin": TensorIntrin,
     "Schedule": Schedule,
     "Stage": Stage,
 }

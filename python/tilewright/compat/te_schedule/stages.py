@@ -4,6 +4,8 @@ from tilewright import _core, te, tir
 from tilewright.errors import Unsupported, UserError
 from tilewright.ir._nodes import classes
 
+from .tensor_intrin import TensorIntrin
+
 _OPERATIONS = (classes["te.Placeholder"], classes["te.Compute"], classes["te.Extern"], classes["te.Scan"])
 _KINDS = {"root": 1, "inline": 2, "at": 4}
 
@@ -226,6 +228,20 @@ class Stage:
         """Annotates the loop, e.g. ("auto_unroll_max_step", 16)."""
         value = 1 if pragma_value is None else pragma_value
         self._core.annotate(var, f"pragma_{pragma_type}", value)
+
+    def tensorize(self, var, tensor_intrin) -> None:
+        """An intrinsic computes what the loop of `var` and all inside of it compute.
+
+        tensor_intrin  of te.decl_tensor_intrin, or the name of one that is registered (tir.TensorIntrin.register)
+        """
+        if isinstance(tensor_intrin, str):
+            self._core.tensorize(var, tensor_intrin, "", "", tensor_intrin)
+        elif isinstance(tensor_intrin, TensorIntrin):
+            self._core.tensorize(var, tensor_intrin.name, *tensor_intrin.parts.values())
+        else:
+            raise UserError(
+                f"tensorize: a Python {type(tensor_intrin).__name__} is no intrinsic of te.decl_tensor_intrin"
+            )
 
     def compute_at(self, parent: "Stage", scope) -> None:
         """Computed inside of the loop of axis `scope` of stage `parent`: what one iteration needs."""
