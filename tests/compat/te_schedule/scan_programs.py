@@ -66,9 +66,9 @@ def fibonacci():
     return te.create_schedule(series.op), [x, series], [given, np.zeros((20, 3), "int32")], [np.stack(rows)]
 
 
-def two_stages():
+def two_stages(n=None):
     """A step doubles the state, then adds a row of X."""
-    m, n = te.var("m"), te.var("n")
+    m, n = te.var("m"), n or te.var("n")
     x = te.placeholder((m, n), name="X")
     state = te.placeholder((m, n), name="state")
     first = te.compute((1, n), lambda _, i: x[0, i], name="first")
@@ -269,7 +269,7 @@ def powers_in_one_block():
 
 
 def stages_in_one_block():
-    s, x, first, doubled, following, result = two_stages()
+    s, x, first, doubled, following, result = two_stages(WIDTH)
     thread = te.thread_axis("threadIdx.x")
     s[result].env_threads([thread])
     bound(s[first], first.op.axis[1])
