@@ -8,6 +8,11 @@ from tilewright import topi
 X = [Input("n", 5, 7)]
 
 
+def near_one(rng, shape, dtype):
+    """Numbers whose product over many is no overflow."""
+    return rng.uniform(0.98, 1.02, shape) if dtype.startswith("float") else rng.integers(1, 3, shape)
+
+
 def wide(x):
     return x.astype("float64") if x.dtype.kind == "f" else x
 
@@ -50,7 +55,7 @@ def position(function):
 
     def reduce(x, axis, keepdims):
         if isinstance(axis, tuple):
-            rows = function(x.reshape(x.shape[0], -1), axis=1)
+            rows = function(x.reshape(x.shape[0], x.shape[1] * x.shape[2]), axis=1)
             return rows.reshape(-1, 1, 1).astype("int32")
         return np.asarray(function(x, axis=axis, keepdims=keepdims)).astype("int32")
 
@@ -89,7 +94,7 @@ def collapse(x):
 
 CASES = [
     *over("sum", same_dtype(np.sum)),
-    *over("prod", same_dtype(np.prod), inputs=[Input("n", 3, 2, low=1, high=2)], tolerance=2e-2),
+    *over("prod", same_dtype(np.prod), inputs=[Input("n", 3, 2, make=near_one)], tolerance=2e-2),
     *over("max", of(np.max)),
     *over("min", of(np.min)),
     *over("mean", of(np.mean), FLOATS),

@@ -49,7 +49,9 @@ def install() -> types.ModuleType:
     for name, module in modules.items():
         parent, _, child = name.rpartition(".")
         # tvm.topi.sort is the function, and `from tvm.topi.sort import argsort` finds the module
-        is_hidden = parent == "tvm.topi" and isinstance(modules[parent].__dict__.get(child), types.FunctionType)
+        is_hidden = parent.startswith("tvm.topi") and isinstance(
+            modules[parent].__dict__.get(child), types.FunctionType
+        )
         if parent and not is_hidden:
             modules[parent].__dict__[child] = module
     errors.add()

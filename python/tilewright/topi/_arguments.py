@@ -34,8 +34,13 @@ def _axis(x, axis: int) -> int:
     """`axis` counted from the front."""
     ndim = len(x.shape)
     if not -ndim <= axis < ndim:
-        raise UserError(f"axis {axis} is outside of a tensor with {ndim} dimension{'' if ndim == 1 else 's'}")
+        raise UserError(f"axis {axis} is outside of a tensor with {_counted(ndim)}")
     return axis % ndim
+
+
+def _counted(ndim: int) -> str:
+    """So many dimensions, in messages."""
+    return f"{ndim} dimension{'' if ndim == 1 else 's'}"
 
 
 def _axes(x, axis) -> list[int]:

@@ -2,7 +2,7 @@
 
 from .. import _core
 from ..errors import UserError
-from ._arguments import _compute, _const, _number, _require, _shape, _Tensor
+from ._arguments import _compute, _const, _counted, _number, _require, _shape, _Tensor
 
 _topi = _core.topi
 
@@ -95,7 +95,7 @@ def eye(n, m=None, k: int = 0, dtype: str = "float32"):
 
 def _triangle(name: str, x, k, upper: bool):
     if len(x.shape) < 2:
-        raise UserError(f"{name}: x has {len(x.shape)} dimensions, expected at least 2")
+        raise UserError(f"{name}: x has {_counted(len(x.shape))}, expected at least 2")
     return _topi.triangle(x, _const(k, x.shape[-2].dtype), upper)
 
 
@@ -129,7 +129,7 @@ def trace(x, k: int = 0):
     >>> topi.trace(te.placeholder((5, 7)), k=1)
     """
     if len(x.shape) < 2:
-        raise UserError(f"trace: x has {len(x.shape)} dimensions, expected at least 2")
+        raise UserError(f"trace: x has {_counted(len(x.shape))}, expected at least 2")
     offset = _const(k, x.shape[-2].dtype)
 
     def on_diagonal(*i):
@@ -176,7 +176,7 @@ def one_hot(indices, on_value, off_value, depth: int, axis: int = -1, dtype: str
     if not indices.dtype.startswith(("int", "uint")):
         raise UserError(f"one_hot: indices is {indices.dtype}, expected integers")
     if not -count <= axis < count:
-        raise UserError(f"one_hot: axis {axis} is outside of a result with {count} dimensions")
+        raise UserError(f"one_hot: axis {axis} is outside of a result with {_counted(count)}")
     if _number(depth) < 1:
         raise UserError(f"one_hot: depth is {depth}, expected at least 1")
     on, off = (_const(value, dtype) for value in (on_value, off_value))

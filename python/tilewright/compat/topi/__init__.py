@@ -8,8 +8,6 @@ import pkgutil
 
 from tilewright import topi
 
-from ..members import public_names
-
 #: modules of TVM that hold functions of tilewright.topi under their own names
 _NATIVE = {
     "math": "exp exp2 exp10 log log1p log2 log10 sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sigmoid"
@@ -27,11 +25,20 @@ _NATIVE = {
 }
 
 
+def _functions(module) -> dict:
+    """The public functions of a module of tilewright.topi."""
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("_") and getattr(value, "__module__", "").startswith("tilewright.topi")
+    }
+
+
 def _collected() -> dict:
     """{module below tvm.topi: {name: object}}"""
-    found: dict[str, dict] = {"": public_names(topi)}
+    found: dict[str, dict] = {"": _functions(topi)}
     for module in ("nn", "image", "vision"):
-        found[module] = public_names(getattr(topi, module))
+        found[module] = _functions(getattr(topi, module))
     for module, names in _NATIVE.items():
         found[module] = {name: getattr(topi, name) for name in names.split()}
     for info in pkgutil.iter_modules(__path__):

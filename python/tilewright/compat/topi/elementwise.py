@@ -9,11 +9,12 @@ _Tensor = te.Tensor
 
 def fixed_point_multiply(x, multiplier: int, shift: int):
     """x * multiplier * 2**(shift - 31) of int32, rounded: the multiplier is a number of 31 fractional bits."""
+    left, right = (tir.const(max(by, 0), "int32") for by in (shift, -shift))
+    flags = [tir.const(by > 0, "bool") for by in (shift, -shift)]
+    y, bits = tir.const(multiplier, "int32"), tir.const(31, "int32")
 
     def element(*i):
-        return tir.q_multiply_shift(
-            x(*i), tir.const(multiplier, "int32"), tir.const(31, "int32"), tir.const(shift, "int32")
-        )
+        return tir.q_multiply_shift_per_axis(x(*i), y, left, right, bits, *flags)
 
     return _named("fixed_point_multiply", x.shape, element)
 
