@@ -418,8 +418,7 @@ Stmt Lowering::copied_init(const TeTensorNode* init, const Buffer& state, const 
     own.push_back(IterVarNode::make(make_var(fmt::format("i{}", dim), init->shape[dim]->dtype),
                                     make_range(imm(0, init->shape[dim]->dtype), init->shape[dim]),
                                     IterType::kSpatial));
-  const Operation copy =
-      TeComputeNode::make(name + "_init", own, std::vector<PrimExpr>{}, AttrMap{});
+  const Operation copy = TeComputeNode::make(name + "_init", own, std::vector<PrimExpr>{}, AttrMap{});
   made = copy.as<TeComputeNode>();
   writes_state_.insert(made);
   for (const IterVar& axis : own) add_axis(&axes, axis);
@@ -469,6 +468,7 @@ CreatedFunc Lowering::run(const std::vector<ObjectRef>& args) {
   for (const ObjectRef& arg : args) {
     if (const auto* tensor = arg.as<TeTensorNode>()) results.push_back(tensor->op);
   }
+  results.insert(results.end(), options_.computed_too.begin(), options_.computed_too.end());
   const std::vector<Operation> order = operations_of(results);
   require_known_variables(order);
   add_states(order);

@@ -119,11 +119,11 @@ class Cell {
     const bool is_state = is<TePlaceholderNode>(tensor->op);
     arith::Analyzer analyzer;
     if (is_state ? analyzer.can_prove(read < step) : analyzer.can_prove_equal(read, step)) return;
-    throw UserError(load, "{}: {} at step {} reads {} at step {}", scan_->name, reader->name,
-                    expr_text(step), tensor->op->name, expr_text(read))
-        .help("{}", is_state
-                        ? "a step can read states of those before it"
-                        : "a step can read what the same step computes; keep what later ones need as a state");
+    throw UserError(load, "{}: {} at step {} reads {} at step {}", scan_->name, reader->name, expr_text(step),
+                    tensor->op->name, expr_text(read))
+        .help("{}",
+              is_state ? "a step can read states of those before it"
+                       : "a step can read what the same step computes; keep what later ones need as a state");
   }
 
   const TeScanNode* scan_;
@@ -151,9 +151,9 @@ std::vector<Tensor> scan(std::string name, ScanSpec spec) {
   const auto refs = [](const std::vector<Tensor>& tensors) {
     return std::vector<Ref<TeTensorNode>>(tensors.begin(), tensors.end());
   };
-  const Operation op = TeScanNode::make(std::move(name), std::vector<IterVar>{axis}, std::move(spatial),
-                                        refs(spec.init), refs(spec.update), refs(spec.state),
-                                        refs(spec.inputs), std::move(spec.attrs));
+  const Operation op =
+      TeScanNode::make(std::move(name), std::vector<IterVar>{axis}, std::move(spatial), refs(spec.init),
+                       refs(spec.update), refs(spec.state), refs(spec.inputs), std::move(spec.attrs));
   cell_of(op.as<TeScanNode>());
   return outputs_of(op);
 }

@@ -25,6 +25,7 @@ from . import (
     relax_testing,
     relax_transform,
     relay,
+    rpc,
     scopes,
     target,
     testing,
@@ -34,7 +35,7 @@ from . import (
     transform,
 )
 from . import ir_builder as builder
-from .contrib import cc, nvcc, popen_pool, tar, utils
+from .contrib import cblas, cc, nvcc, popen_pool, tar, utils
 from .faces import (
     access_path_names,
     array,
@@ -148,6 +149,8 @@ MODULES = {
         "compile": relax_build.compile_as_written,
     },
     **{f"tvm.{folder}": dict for folder in ("contrib", "support")},
+    "tvm.rpc": lambda: rpc.NAMES,
+    "tvm.contrib.cblas": lambda: {"matmul": cblas.matmul, "batch_matmul": cblas.batch_matmul},
     **{f"tvm.{folder}.{name}": names for folder in ("contrib", "support") for name, names in _TOOLS.items()},
     "tvm.relax": relax_names,
     **{

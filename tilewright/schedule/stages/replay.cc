@@ -5,6 +5,7 @@
 #include "tilewright/ir/module.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/schedule/stages/inlined_arguments.h"
 #include "tilewright/schedule/steps.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/format.h"
@@ -282,6 +283,23 @@ PrimFunc Replayed::named_func() const {
   return with(func, [&](PrimFuncNode& named) { named.body = std::move(body); });
 }
 
+namespace {
+
+// What a schedule computes if no argument is one of its outputs: all of them, into memory of the function.
+std::vector<te::Operation> outputs_beside(const StageSchedule& stages, const std::vector<ObjectRef>& args) {
+  std::vector<te::Operation> outputs;
+  for (const StageRef& stage : stages.stages()) {
+    if (stage->is_output) outputs.push_back(stage->op());
+  }
+  const bool has_output = std::ranges::any_of(args, [&](const ObjectRef& arg) {
+    const auto* tensor = arg.as<te::TeTensorNode>();
+    return tensor && std::ranges::find(outputs, tensor->op) != outputs.end();
+  });
+  return has_output ? std::vector<te::Operation>{} : outputs;
+}
+
+}  // namespace
+
 Replayed replay_stages(const StageSchedule& stages, const std::vector<ObjectRef>& args,
                        const ReplayOptions& options) {
   std::vector<ObjectRef> current;
@@ -289,12 +307,24 @@ Replayed replay_stages(const StageSchedule& stages, const std::vector<ObjectRef>
     const auto tensor = ir::ref_as<te::TeTensorNode>(arg);
     current.push_back(tensor ? ObjectRef(stages.current(te::Tensor(tensor))) : arg);
   }
+  const WithCopies copies(stages, current);
   te::CreateOptions create{.global_symbol = options.name};
+  for (const te::Operation& output : outputs_beside(stages, current))
+    create.computed_too.push_back(copies.operation(output));
+  for (ObjectRef& arg : current) {
+    const auto tensor = ir::ref_as<te::TeTensorNode>(arg);
+    if (tensor) arg = copies.argument(te::Tensor(tensor));
+  }
   for (const auto& [tensor, buffer] : options.buffers)
-    create.buffers.emplace_back(stages.current(tensor), buffer);
-  te::CreatedFunc created = te::create_named_blocks(current, create);
+    create.buffers.emplace_back(copies.argument(stages.current(tensor)), buffer);
+  const te::CreatedFunc created = te::create_named_blocks(current, create);
+  std::unordered_map<const Object*, std::string> blocks;  // by operation of a stage
+  for (const StageRef& stage : stages.stages()) {
+    const auto found = created.blocks.find(copies.operation(stage->op()).get());
+    if (found != created.blocks.end()) blocks[stage->op().get()] = found->second;
+  }
   Replayed replayed{Schedule(ir::with_function(ir::IRModuleNode::make(), options.name, created.func)), {}};
-  Replaying replaying(replayed.sch, stages, std::move(created.blocks));
+  Replaying replaying(replayed.sch, stages, std::move(blocks));
   replaying.run();
   replayed.loops = replaying.take_loops();
   return replayed;
