@@ -22,6 +22,7 @@ def windows(x):
 
 SHAPES = [
     moved("reshape", lambda x: topi.reshape(x, [x.shape[0], 35]), lambda x: x.reshape(x.shape[0], 35)),
+    moved("reshape", lambda x: topi.reshape(x, (7, -1)), lambda x: x.reshape(7, x.size // 7), label="the rest"),
     moved("flatten", topi.flatten, np.ravel),
     moved("transpose", topi.transpose, np.transpose),
     moved("transpose", lambda x: topi.transpose(x, (0, -1, 1)), lambda x: x.transpose(0, 2, 1), label="axes"),

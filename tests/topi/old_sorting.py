@@ -2,7 +2,7 @@
 
 import numpy as np
 from topi.table import INTS, NUMBERS, Case, Input
-from tvm import topi
+from tvm import te, topi
 
 ROWS = [Input("n", 7, low=-2, high=3)]
 ORDERED = {"by_stages": False}
@@ -110,6 +110,13 @@ REDUCED = [
     case("cumsum", lambda x: topi.cumsum(x), lambda x: running(np.cumsum, x), [Input("n", 3, low=-1, high=2)], by_stages=False, tolerance=1e-2),
     case("cumsum", lambda x: topi.cumsum(x, 1, "int32", True), lambda x: np.cumsum(x, 1, "int32") - x, dtypes=("int8", "int32"), label="exclusive", by_stages=False),
     case("cumprod", lambda x: topi.cumprod(x, axis=0), lambda x: running(lambda a, dtype: np.cumprod(a, 0, dtype), x), [Input("n", 3, low=0, high=2)], by_stages=False, tolerance=1e-2),
+]  # fmt: skip
+REDUCED += [
+    case("scanop", lambda x: topi.scanop(x, te.max, te.min_value(x.dtype), "running_max", 1), lambda x: np.maximum.accumulate(x, 1), by_stages=False),
+    case(
+        "scanop", lambda x: topi.scan.scanop(x, lambda a, b: a + b, 0, "sums", 0, "int32", True), lambda x: np.cumsum(x, 0, "int32") - x,
+        dtypes=("int8", "int32"), label="exclusive", by_stages=False,
+    ),
 ]  # fmt: skip
 CHANGED = [
     case("scatter", lambda x, i, y: topi.scatter(x, i, y, 1), lambda x, i, y: updated(x, rows_and(i), y, "update"), [*ROWS, Input("n", 3, dtype="int64", make=places), Input("n", 3)], **ORDERED),

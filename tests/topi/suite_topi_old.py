@@ -11,7 +11,14 @@ from tilewright.compat import tables
 
 OLD, NATIVE = load("old_*.py"), load("cases_*.py")
 #: modules of functions of numbers and names, which have tests of their own
-WITHOUT_TENSORS = {"tvm.topi.utils", "tvm.topi.util", "tvm.topi.tag", "tvm.topi.nn.utils", "tvm.topi.nn.util"}
+WITHOUT_TENSORS = {
+    "tvm.topi.utils",
+    "tvm.topi.util",
+    "tvm.topi.tag",
+    "tvm.topi.testing",
+    "tvm.topi.nn.utils",
+    "tvm.topi.nn.util",
+}
 WITHOUT_TENSORS |= {
     f"tvm.topi.{place}" for place in ("generic", "x86", "arm_cpu", "cuda", "gpu")
 }  # schedules

@@ -134,22 +134,22 @@ def _run(case: Case, function, outputs: list, dtype: str, size: int) -> None:
 
 
 def check(case: Case, dtype: str, schedule: Callable | None = None) -> None:
-    """Runs a case for one dtype, with fixed extents and, where it is open, with a variable one.
+    """Runs a case for one dtype with a variable leading extent, where that may be, and with a fixed one: there is none, or the
+    dtype is the first.
 
     schedule  of (inputs, outputs): the function to call; default te.create_prim_func and tilewright.build
     """
     make = schedule or built
-    inputs, outputs = _placeholders(case, dtype, SIZES[0])
-    function = make(inputs, outputs)
-    _run(case, function, outputs, dtype, SIZES[0])
-    if not case.has_n:
-        return
-    if case.is_open:
+    is_open = case.is_open and case.has_n
+    if not is_open or dtype == case.dtypes[0]:
+        inputs, outputs = _placeholders(case, dtype, SIZES[0])
+        _run(case, make(inputs, outputs), outputs, dtype, SIZES[0])
+    if is_open:
         inputs, outputs = _placeholders(case, dtype, te.var("n"))
         function = make(inputs, outputs)
         for size in (*SIZES, *([0] if case.is_empty else [])):
             _run(case, function, outputs, dtype, size)
-    elif case.is_empty:
+    elif case.has_n and case.is_empty:
         inputs, outputs = _placeholders(case, dtype, 0)
         _run(case, make(inputs, outputs), outputs, dtype, 0)
 

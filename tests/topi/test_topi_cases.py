@@ -18,7 +18,7 @@ def test_numbers(case, dtype):
 
 
 def public_functions() -> set:
-    """Names of the functions of tilewright.topi and of its modules."""
+    """Names of the functions of tilewright.topi and of its modules, without what these import of each other."""
     modules = {"topi": topi} | {
         f"topi.{name}": module
         for name, module in vars(topi).items()
@@ -31,7 +31,7 @@ def public_functions() -> set:
         for place, module in modules.items()
         for name, value in vars(module).items()
         if not name.startswith("_")
-        and getattr(value, "__module__", "").startswith("tilewright.topi")
+        and getattr(value, "__module__", "").startswith(module.__name__)
         and callable(value)
     }
 

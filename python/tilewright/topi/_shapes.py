@@ -8,9 +8,16 @@ _topi = _core.topi
 
 
 def reshape(a, newshape):
-    """The same elements in row-major order."""
-    _require("reshape", a, _shape(newshape))
-    return _topi.reshape(a, _shape(newshape))
+    """The same elements in row-major order; one extent may be -1, which is the one that is left."""
+    shape = _shape(newshape)
+    _require("reshape", a, shape)
+    left = [n for n, extent in enumerate(shape) if _number(extent) == -1]
+    if left:
+        known = _core.const(1, "int32")
+        for n, extent in enumerate(shape):
+            known = known if n in left else known * extent
+        shape[left[0]] = _count(a) // known
+    return _topi.reshape(a, shape)
 
 
 def flatten(a):

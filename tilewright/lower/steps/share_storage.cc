@@ -66,9 +66,9 @@ std::vector<Lifetime> lifetimes_of(const std::vector<const AllocBufferNode*>& ne
     };
     walk(
         body->seq[n],
-        [&](const BufferNode* buffer) {
+        [&](const BufferNode* buffer) {  // the buffer itself, or a view that no statement declares
           meet(buffer);
-          meet(buffer->data.get());  // a view without declaration, as that of an argument of call_packed
+          meet(buffer->data.get());
         },
         [&](const VarNode* var) { meet(var); },
         // another view's pointer is found inside it
@@ -94,16 +94,18 @@ Buffer enlarged(const Buffer& buffer, const Buffer& other) {
   });
 }
 
-// Adds to `values` the views of memory that moves which no statement of `body` declares.
-void add_views(const Stmt& body, Substitution& values) {
-  std::unordered_set<const BufferNode*> declared;
+// Views of memory that no statement declares, as calls of registered functions read: the same of the new memory.
+void replace_views(const Stmt& body, Substitution& values) {
+  std::unordered_set<const Object*> declared;
   walk(body, [&](const DeclBufferNode* view) { declared.insert(view->buffer.get()); });
+  Substitution views;
   walk(body, [&](const BufferNode* view) {
-    const auto moved = values.find(view->data.get());
-    if (moved == values.end() || values.contains(view) || declared.contains(view)) return;
-    const Var data = ref_as<VarNode>(moved->second);
-    values[view] = with(Buffer(view), [&](BufferNode& changed) { changed.data = data; });
+    const auto memory = values.find(view->data.get());
+    if (memory == values.end() || values.contains(view) || declared.contains(view)) return;
+    views[view] =
+        with(Buffer(view), [&](BufferNode& moved) { moved.data = ref_as<VarNode>(memory->second); });
   });
+  values.insert(views.begin(), views.end());
 }
 
 Stmt share(const AllocBufferNode* outermost) {
@@ -137,7 +139,7 @@ Stmt share(const AllocBufferNode* outermost) {
     values[buffer] = memory;
     if (buffer->data != memory->data) values[buffer->data.get()] = memory->data;
   }
-  add_views(body, values);
+  replace_views(body, values);
   Stmt shared = substitute(body, values);
   for (auto alloc = nest.rbegin(); alloc != nest.rend(); ++alloc) {
     const Buffer& buffer = (*alloc)->buffer;

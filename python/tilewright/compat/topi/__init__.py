@@ -30,7 +30,7 @@ def _functions(module) -> dict:
     return {
         name: value
         for name, value in vars(module).items()
-        if not name.startswith("_") and getattr(value, "__module__", "").startswith("tilewright.topi")
+        if not name.startswith("_") and getattr(value, "__module__", "").startswith(module.__name__)
     }
 
 

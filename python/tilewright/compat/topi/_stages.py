@@ -34,8 +34,7 @@ def scheduled(outs, on_gpu: bool, with_inlining: bool):
     for stage in s.stages:
         if on_gpu and isinstance(stage.op, _EXTERN):
             raise Unsupported(
-                f"{stage.op.name} is computed by a function of the host, which a GPU does not call\n"
-                'help: schedule and build it for "llvm"'
+                f'{stage.op.name} is computed by a function of the host, which a GPU does not call\nhelp: schedule and build it for "llvm"'
             )
     kept = [op for op in (stage.op for stage in s.stages) if isinstance(op, _COMPUTE)]
     if with_inlining:

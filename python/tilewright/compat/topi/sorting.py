@@ -98,6 +98,30 @@ def _running(function):
 cumsum, cumprod = _running(topi.cumsum), _running(topi.cumprod)
 
 
+def scanop(data, binop, identity_value, op_name, axis=None, dtype=None, exclusive=None):
+    """What binop(what there is so far, element) gives along `axis`; exclusive: without the element itself, from identity_value on."""
+    if axis is None:
+        data, axis = topi.flatten(data), 0
+    if dtype and dtype != data.dtype:
+        data = topi.cast(data, dtype)
+    along, start = int(axis) % len(data.shape), tir.const_like(identity_value, tir.const(0, data.dtype))
+
+    def body(ins, outs):
+        at = [tir.Var(f"i{n}", extent.dtype) for n, extent in enumerate(data.shape)]
+        step = at[along]
+        before = [tir.max(step - 1, 0) if n == along else index for n, index in enumerate(at)]
+        element = ins[0][tuple(before)] if exclusive else ins[0][tuple(at)]
+        first = start if exclusive else element
+        value = tir.if_then_else(step > 0, binop(outs[0][tuple(before)], element), first)
+        stmt = tir.BufferStore(outs[0], value, at)
+        for n in reversed(range(len(at))):
+            zero = tir.const(0, at[n].dtype)
+            stmt = tir.For(loop_var=at[n], min=zero, extent=data.shape[n], for_kind="serial", body=stmt)
+        return stmt
+
+    return te.extern(data.shape, [data], body, name=op_name, dtype=data.dtype)
+
+
 def _position(function):
     def position(data, axis=None, keepdims=False, select_last_index=False):
         axes = axis if axis is None or isinstance(axis, (list, tuple)) else [axis]
@@ -122,7 +146,7 @@ def _position(function):
 argmax, argmin = _position(topi.argmax), _position(topi.argmin)
 
 _SORT = {"sort": sort, "argsort": argsort, "topk": topk}
-_SCAN = {"cumsum": cumsum, "cumprod": cumprod}
+_SCAN = {"cumsum": cumsum, "cumprod": cumprod, "scanop": scanop}
 _REDUCTION = {"argmax": argmax, "argmin": argmin}
 NAMES = {
     "": {**_SORT, **_SCAN, **_REDUCTION, "searchsorted": searchsorted, "unique": unique},
