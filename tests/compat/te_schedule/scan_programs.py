@@ -287,4 +287,3 @@ ON_DEVICES = [
     powers_in_one_block,
     stages_in_one_block,
 ]
-
