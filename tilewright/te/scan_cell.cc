@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/op.h"
