@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/op.h"
@@ -12,6 +13,12 @@
 
 namespace tilewright::te {
 namespace {
+
+std::string text_of(const ProducerLoadNode* load) {
+  std::string indices;
+  for (const PrimExpr& index : load->indices) indices += (indices.empty() ? "" : ", ") + expr_text(index);
+  return fmt::format("{}[{}]", load->producer.as<TeTensorNode>()->op->name, indices);
+}
 
 // Which operations depend on a state of a scan, and which rows of them a step computes.
 class Cell {
@@ -102,7 +109,7 @@ class Cell {
       return;
     }
     throw UserError(load, "te.scan: {} at {} reads {}, of which the step computes another row", compute->name,
-                    row->name_hint, expr_text(PrimExpr(load)))
+                    row->name_hint, text_of(load))
         .help("a step keeps one row of what it computes; what later steps need is a state");
   }
 
@@ -111,7 +118,7 @@ class Cell {
                        const PrimExpr& step, arith::Analyzer& analyzer) const {
     if (!analyzer.can_prove(cast(step->dtype, read) < step))
       throw UserError(load, "te.scan: {} at step {} reads {}, which is not computed yet", reader.op->name,
-                      expr_text(step), expr_text(PrimExpr(load)))
+                      expr_text(step), text_of(load))
           .help("a step reads states of the steps before it, as state[t - 1, ...]");
     if (conditional_.contains(load)) return;
     const Var& row = reader.op.as<TeComputeNode>()->axis[reader.dim]->var;
@@ -119,7 +126,7 @@ class Cell {
         substitute(read, {{row.get(), cast(row->dtype, steps_->min) - imm(reader.lag, row->dtype)}}));
     if (analyzer.can_prove(earliest < 0))
       throw UserError(load, "te.scan: {} reads {}, which is step {} where the first is computed, {}",
-                      reader.op->name, expr_text(PrimExpr(load)), expr_text(earliest), expr_text(steps_->min))
+                      reader.op->name, text_of(load), expr_text(earliest), expr_text(steps_->min))
           .help("give an init of more steps");
   }
 

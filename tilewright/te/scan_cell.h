@@ -2,6 +2,9 @@
 //   state(t - 1, i) -> double(t, i) -> next(t, i)        both are in the cell; step t computes row t of both
 //   state(t, i) -> copy(t, i); next reads copy(t - 1, i)  step t computes row t - 1 of the copy
 #pragma once
+#include <optional>
+#include <vector>
+
 #include "tilewright/te/operation.h"
 
 namespace tilewright::te {

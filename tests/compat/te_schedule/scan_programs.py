@@ -105,6 +105,12 @@ def stage_inside_of_the_step():
     return s, [x, result], *two_stages_arrays()
 
 
+def stage_at_the_step_axis_of_the_update():
+    s, x, _, doubled, following, result = two_stages()
+    s[doubled].compute_at(s[following], following.op.axis[0])
+    return s, [x, result], *two_stages_arrays()
+
+
 def stage_inlined():
     s, x, _, doubled, _, result = two_stages()
     s[doubled].compute_inline()
@@ -204,6 +210,7 @@ ON_CPU = [
     stages_as_written,
     stage_inside_of_a_tile,
     stage_inside_of_the_step,
+    stage_at_the_step_axis_of_the_update,
     stage_inlined,
     two_states,
     powers_as_written,
@@ -287,4 +294,3 @@ ON_DEVICES = [
     powers_in_one_block,
     stages_in_one_block,
 ]
-

@@ -71,12 +71,19 @@ class Replaying {
     }
   }
 
+  // True for the axis of a part that stands for the loop of the steps.
+  bool is_step_axis(const TensorStage* part, const IterVar& axis) const {
+    const InStep* step = part ? step_around(*part) : nullptr;
+    return step && step->axis == axis;
+  }
+
   // The step that has `stage` among its parts, not in a loop of one of them; or null.
   const InStep* step_around(const TensorStage& stage) const {
     const auto found = in_steps_.find(stage.op().get());
     if (found == in_steps_.end()) return nullptr;
-    const bool is_elsewhere =
-        stage.attachment == Attachment::kAt && stage.attach_stage.lock().get() != found->second.scan;
+    const std::shared_ptr<const TensorStage> parent = stage.attach_stage.lock();
+    const bool is_elsewhere = stage.attachment == Attachment::kAt && parent.get() != found->second.scan &&
+                              !is_step_axis(parent.get(), stage.attach_axis);
     return is_elsewhere ? nullptr : &found->second;
   }
 
