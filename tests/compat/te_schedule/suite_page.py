@@ -18,3 +18,4 @@ def test_page():
     assert "note: this is vectorize(k) of stage C" in text
     assert "if T.likely(i_outer * 32 + i_inner < rows):" in text
     assert "void add_one_kernel" in text
+    assert "add8(" in text

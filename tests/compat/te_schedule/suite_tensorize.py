@@ -291,6 +291,18 @@ def test_strides_that_do_not_fit():
     )  # fmt: skip
 
 
+def test_memory_of_another_scope():
+    x = te.placeholder((8,), name="x")
+    y = te.compute((8,), lambda i: x[i] + 1, name="y")
+    binds = {y: tvm.tir.decl_buffer((8,), "float32", name="Y", scope="local", offset_factor=1)}
+    near = te.decl_tensor_intrin(y.op, lambda ins, outs: outs[0].vstore([0], ins[0][0] + 1), "near", binds)
+    s = te.create_schedule(y.op)
+    s[y].tensorize(y.op.axis[0], near)
+    assert refusal(lambda: tvm.lower(s, [x, y])).startswith(
+        'error: tensorize: buffer Y of intrinsic near lies in memory "local", y in "global"\n'
+    )
+
+
 def test_another_computation():
     def largest(ins, outs):
         return tvm.tir.call_extern("int32", "largest", outs[0].access_ptr("w"), ins[0].access_ptr("r"))

@@ -105,6 +105,7 @@ class Replaying {
   }
 
   LoopsByAxis take_loops() { return std::move(loops_); }
+  AxisRanges take_roots() { return std::move(roots_); }
 
  private:
   // Also false for operations that no argument of the function needs.
@@ -141,12 +142,34 @@ class Replaying {
     const std::vector<LoopRef> around = steps::get_loops(sch_, block);
     const size_t own = std::min(around.size(), stage.roots().size());
     StageLoops loops(sch_, stage, {around.end() - static_cast<long>(own), around.end()});
+    note_ranges(stage, block, loops);
     explained(stage, "the loops", [&] { loops.replay(); });
     const size_t tile = first_of_tile(stage, loops.leaves());
     if (tile == loops.leaves().size()) split_init(stage, block, loops);
     for (size_t n = 0; n < tile; ++n) mark(stage, loops.leaves()[n], loops.loop(loops.leaves()[n]));
     if (tile < loops.leaves().size()) tensorize(stage, block, loops, tile);
     for (const auto& [axis, loop] : loops.all()) loops_[axis] = loop;
+  }
+
+  // What the axes of the operation run over, before they are split.
+  void note_ranges(const TensorStage& stage, BlockRef block, const StageLoops& loops) {
+    Substitution first, names;
+    for (const auto& [axis, loop] : loops_) {
+      if (sch_.is_alive(loop))
+        names[sch_.get(loop)->loop_var.get()] = static_cast<const IterVarNode*>(axis)->var;
+    }
+    for (const auto& [axis, loop] : loops.all()) first[sch_.get(loop)->loop_var.get()] = sch_.get(loop)->min;
+    const Block computed = sch_.get(block);
+    std::vector<PrimExpr> values;
+    walk(sch_.module(), [&](const BlockRealizeNode* realize) {
+      if (realize->block == computed) values = realize->iter_values;
+    });
+    const std::vector<IterVar> roots = stage.roots();
+    for (size_t n = 0; n < std::min(loops.leaves().size(), values.size()); ++n) {
+      const For loop = sch_.get(loops.loop(roots[n]));
+      const PrimExpr min = substitute(substitute(values[n], first), names);
+      roots_[roots[n].get()] = make_range(arith::simplify(min), substitute(loop->extent, names));
+    }
   }
 
   // Where nothing was said: what one thread computes for itself lies in its registers, what a block of threads computes is
@@ -267,6 +290,7 @@ class Replaying {
   std::unordered_map<const Object*, std::string> names_;  // of blocks, by operation
   std::unordered_map<const TensorStage*, BlockRef> blocks_;
   LoopsByAxis loops_;
+  AxisRanges roots_;
 };
 
 std::string identifier(std::string name) {
@@ -311,10 +335,12 @@ Replayed replay_stages(const StageSchedule& stages, const std::vector<ObjectRef>
   for (const auto& [tensor, buffer] : options.buffers)
     create.buffers.emplace_back(stages.current(tensor), buffer);
   te::CreatedFunc created = te::create_named_blocks(current, create);
-  Replayed replayed{Schedule(ir::with_function(ir::IRModuleNode::make(), options.name, created.func)), {}};
+  Replayed replayed{
+      Schedule(ir::with_function(ir::IRModuleNode::make(), options.name, created.func)), {}, {}};
   Replaying replaying(replayed.sch, stages, std::move(created.blocks));
   replaying.run();
   replayed.loops = replaying.take_loops();
+  replayed.roots = replaying.take_roots();
   return replayed;
 }
 
