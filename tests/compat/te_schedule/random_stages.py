@@ -93,6 +93,9 @@ class Decisions:
         steps = list(self.program.steps)
         if self.rng.random() < 0.3:
             cached = self.rng.choice(steps)
+            if self.rng.random() < 0.4:  # the cache then has a dimension for each loop
+                for _ in range(self.rng.randint(1, 2)):
+                    self.change_loops(self.s[cached])
             steps.insert(steps.index(cached), self.s.cache_write(cached, "global"))
         if self.rng.random() < 0.3:
             source = self.rng.choice(self.program.inputs)
@@ -108,10 +111,11 @@ class Decisions:
             parts = self.s.rfactor(chosen, self.rng.choice((outer, inner)), self.rng.choice((0, -1)))
             steps.insert(steps.index(chosen), parts)
         for step in reversed(steps):
-            self.decide(self.s[step], is_last=step is steps[-1])
+            self.decide(step, is_last=step is steps[-1])
         return self.s
 
-    def decide(self, stage, is_last: bool) -> None:
+    def decide(self, step, is_last: bool) -> None:
+        stage = self.s[step]
         chance = self.rng.random()
         if not is_last and chance < 0.15 and not stage.op.reduce_axis:
             stage.compute_inline()
@@ -119,7 +123,11 @@ class Decisions:
         readers = [reader for reader in self.s.stages if stage.op in [t.op for t in reader.op.input_tensors]]
         places = [place for place in self.places if len(readers) == 1 and place[0] == readers[0]]
         if not is_last and chance < 0.7 and places:
-            stage.compute_at(*self.rng.choice(places))
+            place = self.rng.choice(places)
+            if self.rng.random() < 0.2:
+                self.s.create_group(outputs=step, inputs=self.program.inputs).compute_at(*place)
+            else:
+                stage.compute_at(*place)
         for _ in range(self.rng.randint(0, 3)):
             self.change_loops(stage)
         for axis in stage.leaf_iter_vars:
@@ -152,6 +160,15 @@ def run(s, program: Program, name: str):
     return result.numpy()
 
 
+def check_bounds(s) -> None:
+    """All axes of a stage have a range, or none."""
+    bounds = te.schedule.InferBound(s)
+    for stage in s.stages:
+        axes = stage.all_iter_vars
+        if sum(axis in bounds for axis in axes) not in (0, len(axes)):
+            raise tvm.error.InternalError(f"internal error: some axes of {stage.op.name} have no range")
+
+
 def check(seed: int, tell) -> tuple:
     """(seed, what came out, detail)"""
     rng = random.Random(seed)
@@ -161,6 +178,7 @@ def check(seed: int, tell) -> tuple:
     tell("scheduled")
     try:
         s = Decisions(rng, program).make()
+        check_bounds(s)
         found = run(s, program, "scheduled")
     except (tvm.TVMError, tvm.error.InternalError) as error:
         kind = "internal" if "internal error" in str(error) else "refused"
