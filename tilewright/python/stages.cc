@@ -7,6 +7,7 @@
 
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
+#include "tilewright/schedule/stages/bounds.h"
 #include "tilewright/schedule/stages/replay.h"
 #include "tilewright/support/error.h"
 
@@ -49,6 +50,13 @@ std::string attachment_name(const TensorStage& stage) {
   return "";
 }
 
+// (operation, axis) of the loop around, or None.
+nb::object attached(const TensorStage& stage) {
+  const std::shared_ptr<const TensorStage> around = stage.attach_stage.lock();
+  if (stage.attachment != schedule::Attachment::kAt || !around) return nb::none();
+  return nb::make_tuple(ir::ObjectRef(around->op()), ir::ObjectRef(stage.attach_axis));
+}
+
 // (schedule of blocks, its function with the names of axes)
 std::pair<schedule::Schedule, tir::PrimFunc> replay(const StageSchedule& stages,
                                                     const std::vector<ir::ObjectRef>& args,
@@ -70,6 +78,7 @@ void bind_stage(nb::module_& m) {
       .def_prop_ro("leaves", &TensorStage::leaves)
       .def_prop_ro("axes", &TensorStage::axes)
       .def_prop_ro("attachment", &attachment_name)
+      .def_prop_ro("attached", &attached)
       .def_rw("scope", &TensorStage::scope)
       .def_rw("is_output", &TensorStage::is_output)
       .def(
@@ -125,7 +134,8 @@ void bind_stages(nb::module_& m) {
       .def("compute_at", &StageSchedule::compute_at)
       .def("compute_inline", &StageSchedule::compute_inline)
       .def("compute_root", &StageSchedule::compute_root)
-      .def("replay", &replay);
+      .def("replay", &replay)
+      .def("infer_bounds", &schedule::infer_bounds);
 }
 
 }  // namespace tilewright::python

@@ -160,7 +160,9 @@ def _flattened(self):
 
 def _vector_at(begin, lanes: int) -> list:
     """The indices of `lanes` elements that follow each other in the last dimension."""
-    indices = [tir.const_like(index, None) for index in begin]
+    indices = [
+        tir.const_like(index, None) for index in (begin if isinstance(begin, list | tuple) else [begin])
+    ]
     if lanes > 1:
         indices[-1] = tir.Ramp(base=indices[-1], stride=tir.const_like(1, indices[-1]), lanes=lanes)
     return indices
@@ -176,7 +178,7 @@ def _vload(self, begin, dtype=None):
 
 def _vstore(self, begin, value):
     """Stores `value` at `begin`; a vector to the elements from there on."""
-    value = tir.const_like(value, self[tuple(begin)])
+    value = value if isinstance(value, tir.PrimExpr) else tir.const(value, self.dtype)
     lanes = DataType(value.dtype).lanes // DataType(self.dtype).lanes
     return tir.BufferStore(self, value, _vector_at(begin, lanes))
 

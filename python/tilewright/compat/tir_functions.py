@@ -47,8 +47,15 @@ _OTHERS = (
 )
 
 
+def _without_count(args: tuple) -> tuple:
+    """The arguments of an intrinsic of LLVM: until 2025 the number of those in its signature came first, as a uint32."""
+    is_count = len(args) > 1 and isinstance(args[1], tir.IntImm) and args[1].dtype == "uint32"
+    return (args[0], *args[2:]) if is_count else args
+
+
 def _operator(name: str):
     def call_with_dtype(dtype, *args):
+        args = _without_count(args) if name.startswith("call_llvm") else args
         return _core.call_op(dtype, name, list(args))
 
     def call(*args):

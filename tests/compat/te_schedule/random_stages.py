@@ -101,6 +101,9 @@ class Decisions:
         steps = list(self.program.steps)
         if self.rng.random() < 0.3:
             cached = self.rng.choice([step for step in steps if not isinstance(step.op, te.ScanOp)])
+            if self.rng.random() < 0.4 and cached.op not in self.program.fixed:  # the cache then has a dimension for each loop
+                for _ in range(self.rng.randint(1, 2)):
+                    self.change_loops(self.s[cached])
             steps.insert(steps.index(cached), self.s.cache_write(cached, "global"))
         if self.rng.random() < 0.3:
             source = self.rng.choice(self.program.inputs)
@@ -116,10 +119,11 @@ class Decisions:
             parts = self.s.rfactor(chosen, self.rng.choice((outer, inner)), self.rng.choice((0, -1)))
             steps.insert(steps.index(chosen), parts)
         for step in reversed(steps):
-            self.decide(self.s[step], is_last=step is steps[-1])
+            self.decide(step, is_last=step is steps[-1])
         return self.s
 
-    def decide(self, stage, is_last: bool) -> None:
+    def decide(self, step, is_last: bool) -> None:
+        stage = self.s[step]
         chance = self.rng.random()
         if (
             not is_last
@@ -132,7 +136,11 @@ class Decisions:
         readers = [reader for reader in self.s.stages if stage.op in [t.op for t in reader.op.input_tensors]]
         places = [place for place in self.places if len(readers) == 1 and place[0] == readers[0]]
         if not is_last and chance < 0.7 and places and stage.origin_op not in self.program.fixed:
-            stage.compute_at(*self.rng.choice(places))
+            place = self.rng.choice(places)
+            if self.rng.random() < 0.2:
+                self.s.create_group(outputs=step, inputs=self.program.inputs).compute_at(*place)
+            else:
+                stage.compute_at(*place)
         for _ in range(self.rng.randint(0, 3)):
             self.change_loops(stage)
         for axis in stage.leaf_iter_vars:
@@ -165,6 +173,15 @@ def run(s, program: Program, name: str):
     return result.numpy()
 
 
+def check_bounds(s) -> None:
+    """All axes of a stage have a range, or none."""
+    bounds = te.schedule.InferBound(s)
+    for stage in s.stages:
+        axes = stage.all_iter_vars
+        if sum(axis in bounds for axis in axes) not in (0, len(axes)):
+            raise tvm.error.InternalError(f"internal error: some axes of {stage.op.name} have no range")
+
+
 def check(seed: int, tell, kind=Program) -> tuple:
     """(seed, what came out, detail)"""
     rng = random.Random(seed)
@@ -174,6 +191,7 @@ def check(seed: int, tell, kind=Program) -> tuple:
     tell("scheduled")
     try:
         s = Decisions(rng, program).make()
+        check_bounds(s)
         found = run(s, program, "scheduled")
     except (tvm.TVMError, tvm.error.InternalError) as error:
         kind = "internal" if "internal error" in str(error) else "refused"

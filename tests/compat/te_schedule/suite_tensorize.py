@@ -1,5 +1,7 @@
 """s[C].tensorize: functions in C, calls and statements take the place of tiles; what does not fit is refused."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import tvm
@@ -232,6 +234,72 @@ def test_a_registered_intrinsic_by_name():
     np.testing.assert_array_equal(z.numpy(), expected)
 
 
+LANES = 8
+
+
+def dots_of_bytes():
+    """Eight sums of four products of bytes: two instructions of AVX2."""
+    a, b = te.placeholder((4,), "uint8", name="a"), te.placeholder((LANES, 4), "int8", name="b")
+    k = te.reduce_axis((0, 4), "k")
+    c = te.compute(
+        (LANES,), lambda i: te.sum(a[k].astype("int32") * b[i, k].astype("int32"), axis=k), name="c"
+    )
+
+    def part(ins, outs, index: int):
+        ib = tvm.tir.ir_builder.create()
+        if index == 1:
+            ib.emit(outs[0].vstore(0, tvm.tir.const(0, f"int32x{LANES}")))
+            return ib.get()
+        four = tvm.tir.call_intrin("int32", "tir.reinterpret", ins[0].vload([0], "uint8x4"))
+        left = tvm.tir.call_intrin("int8x32", "tir.reinterpret", four.astype(f"int32x{LANES}"))
+        right = ins[1].vload([0, 0], "int8x32")
+        pairs = tvm.tir.call_llvm_pure_intrin(
+            "int16x16", "llvm.x86.avx2.pmadd.ub.sw", tvm.tir.const(2, "uint32"), left, right
+        )
+        ones = tvm.tir.const(1, "int16x16")
+        sums = tvm.tir.call_llvm_pure_intrin(
+            "int32x8", "llvm.x86.avx2.pmadd.wd", tvm.tir.const(2, "uint32"), pairs, ones
+        )
+        ib.emit(outs[0].vstore(0, sums if index == 0 else sums + outs[0].vload([0], "int32x8")))
+        return ib.get()
+
+    def implemented(ins, outs):
+        return tuple(part(ins, outs, index) for index in range(3))
+
+    return te.decl_tensor_intrin(
+        c.op, implemented, "dots_of_bytes", default_buffer_params={"offset_factor": 1}
+    )
+
+
+def has_avx2() -> bool:
+    return "avx2" in Path("/proc/cpuinfo").read_text().split()
+
+
+@pytest.mark.skipif(not has_avx2(), reason="this processor has no AVX2")
+def test_dot_products_of_bytes_by_an_instruction():
+    rows, terms = 5, 12
+    a, b = te.placeholder((rows, terms), "uint8", name="A"), te.placeholder((LANES, terms), "int8", name="B")
+    packed = te.compute((terms // 4, LANES, 4), lambda p, i, k: b[i, p * 4 + k], name="packed")
+    k = te.reduce_axis((0, terms), "k")
+    c = te.compute(
+        (rows, LANES),
+        lambda i, j: te.sum(a[i, k].astype("int32") * packed[k // 4, j, k % 4].astype("int32"), axis=k),
+        name="C",
+    )
+    s = te.create_schedule(c.op)
+    i, j = c.op.axis
+    ko, ki = s[c].split(c.op.reduce_axis[0], factor=4)
+    s[c].reorder(i, ko, j, ki)
+    s[c].tensorize(j, dots_of_bytes())
+    func = tvm.build(s, [a, b, c], "llvm -mcpu=core-avx2", name="dots")
+    x = np.random.default_rng(0).integers(0, 100, (rows, terms)).astype("uint8")
+    y = np.random.default_rng(1).integers(-60, 60, (LANES, terms)).astype("int8")
+    result = tvm.nd.array(np.full((rows, LANES), 7, "int32"))
+    func(tvm.nd.array(x), tvm.nd.array(y), result)
+    np.testing.assert_array_equal(result.numpy(), x.astype("int32") @ y.astype("int32").T)
+    assert "vpmaddubsw" in func.get_source("asm") and "vpmaddwd" in func.get_source("asm")
+
+
 # ---------------------------------------------------------------- what does not fit
 
 
@@ -289,6 +357,18 @@ def test_strides_that_do_not_fit():
         "error: tensorize: dimension 0 of buffer B of intrinsic padded has stride 16, that of B has 12"
         + NEST.format(2, 16, "padded") + help
     )  # fmt: skip
+
+
+def test_memory_of_another_scope():
+    x = te.placeholder((8,), name="x")
+    y = te.compute((8,), lambda i: x[i] + 1, name="y")
+    binds = {y: tvm.tir.decl_buffer((8,), "float32", name="Y", scope="local", offset_factor=1)}
+    near = te.decl_tensor_intrin(y.op, lambda ins, outs: outs[0].vstore([0], ins[0][0] + 1), "near", binds)
+    s = te.create_schedule(y.op)
+    s[y].tensorize(y.op.axis[0], near)
+    assert refusal(lambda: tvm.lower(s, [x, y])).startswith(
+        'error: tensorize: buffer Y of intrinsic near lies in memory "local", y in "global"\n'
+    )
 
 
 def test_another_computation():

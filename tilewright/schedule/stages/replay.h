@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tilewright/schedule/schedule.h"
+#include "tilewright/schedule/stages/axis_values.h"
 #include "tilewright/schedule/stages/stage_schedule.h"
 
 namespace tilewright::schedule {
@@ -22,6 +23,7 @@ struct ReplayOptions {
 struct Replayed {
   Schedule sch;
   std::unordered_map<const Object*, LoopRef> loops;  // by axis
+  AxisRanges roots;  // of the axes of operations, in terms of the axes of loops around
   /// The function, whose loops are called as the axes of stages: i.outer is i_outer.
   PrimFunc named_func() const;
 };

@@ -4,8 +4,8 @@
 //                            B[i] = sum over k.inner.v of B.rf[k.inner.v, i]
 #include <algorithm>
 
-#include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
+#include "tilewright/schedule/stages/axis_values.h"
 #include "tilewright/schedule/stages/stage_schedule.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/format.h"
@@ -17,62 +17,6 @@ namespace {
 using te::Operation;
 using te::TeComputeNode;
 using te::Tensor;
-
-// The extents and values of all axes of a stage, in terms of its leaves.
-class AxisValues {
- public:
-  explicit AxisValues(const TensorStage& stage) {
-    for (const IterVar& axis : stage.axes()) {
-      if (axis->dom) extents_[axis.get()] = axis->dom->extent;
-    }
-    for (const AxisStep& step : stage.steps()) add_extents(step);
-    for (const IterVar& leaf : stage.leaves()) values_[leaf.get()] = leaf->var;
-    for (size_t n = stage.steps().size(); n-- > 0;) add_values(stage.steps()[n]);
-  }
-
-  PrimExpr extent(const IterVar& axis) const { return extents_.at(axis.get()); }
-  /// Counted from 0.
-  PrimExpr value(const IterVar& axis) const { return values_.at(axis.get()); }
-  /// What holds for the values that there are, where a loop may run further.
-  const std::vector<std::pair<IterVar, PrimExpr>>& guards() const { return guards_; }
-
- private:
-  void add_extents(const AxisStep& step) {
-    if (const auto* split = std::get_if<AxisSplit>(&step)) {
-      const PrimExpr whole = extents_.at(split->parent.get());
-      const PrimExpr given = cast(whole->dtype, split->factor ? split->factor : split->nparts);
-      const PrimExpr other = analyzer_.simplify(floordiv(whole + given - 1, given));
-      extents_[split->outer.get()] = split->factor ? other : given;
-      extents_[split->inner.get()] = split->factor ? given : other;
-    } else if (const auto* fusion = std::get_if<AxisFusion>(&step)) {
-      extents_[fusion->fused.get()] =
-          analyzer_.simplify(extents_.at(fusion->outer.get()) * extents_.at(fusion->inner.get()));
-    }
-  }
-
-  void add_values(const AxisStep& step) {
-    if (const auto* split = std::get_if<AxisSplit>(&step)) {
-      const PrimExpr whole = extents_.at(split->parent.get()), inner = extents_.at(split->inner.get());
-      const PrimExpr value = values_.at(split->outer.get()) * inner + values_.at(split->inner.get());
-      values_[split->parent.get()] = value;
-      const PrimExpr covered = extents_.at(split->outer.get()) * inner;
-      if (!analyzer_.can_prove(equal(covered, whole))) guards_.emplace_back(split->parent, value < whole);
-    } else if (const auto* fusion = std::get_if<AxisFusion>(&step)) {
-      const PrimExpr value = values_.at(fusion->fused.get()), inner = extents_.at(fusion->inner.get());
-      values_[fusion->outer.get()] = floordiv(value, inner);
-      values_[fusion->inner.get()] = floormod(value, inner);
-    }
-  }
-
-  std::unordered_map<const Object*, PrimExpr> extents_, values_;  // by axis
-  std::vector<std::pair<IterVar, PrimExpr>> guards_;
-  arith::Analyzer analyzer_;
-};
-
-IterVar axis_named(std::string name, const PrimExpr& extent, IterType type) {
-  Var var = make_var(std::move(name), extent->dtype);
-  return IterVarNode::make(var, make_range(imm(0, extent->dtype), extent), type);
-}
 
 // The two operations that replace a reduction.
 struct Factored {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "tilewright/ir/rewrite.h"
+#include "tilewright/schedule/stages/axis_values.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/format.h"
 #include "tilewright/tir/builder.h"
@@ -15,11 +16,6 @@ namespace {
 using te::Operation;
 using te::TeComputeNode;
 using te::Tensor;
-
-IterVar renamed(const IterVar& axis, std::string_view suffix) {
-  Var var = make_var(axis->var->name_hint + std::string(suffix), axis->var->dtype);
-  return IterVarNode::make(var, axis->dom, axis->iter_type);
-}
 
 // Axes of a copy of something of `shape`.
 std::vector<IterVar> axes_over(const te::Shape& shape) {
@@ -35,6 +31,47 @@ te::Indices vars_of(const std::vector<IterVar>& axes) {
   te::Indices vars;
   for (const IterVar& axis : axes) vars.push_back(axis->var);
   return vars;
+}
+
+// The dimensions of what is computed in a cache: one for each leaf that is not of a reduction.
+struct CacheAxes {
+  std::vector<IterVar> axes;
+  te::Indices places;  // of an element, in terms of the axes of the operation
+  Substitution vars;   // leaf -> axis of the cache
+};
+
+CacheAxes cache_axes(const TensorStage& stage, const AxisValues& values) {
+  CacheAxes made;
+  for (const IterVar& leaf : stage.leaves()) {
+    if (leaf->iter_type == IterType::kReduce) continue;
+    made.axes.push_back(axis_named(leaf->var->name_hint + ".c", values.extent(leaf), leaf->iter_type));
+    made.places.push_back(values.place(leaf));
+    made.vars[leaf->var.get()] = made.axes.back()->var;
+  }
+  return made;
+}
+
+// `value` of the operation in terms of the axes of the cache, which may have more elements than it.
+PrimExpr cached_value(const PrimExpr& value, const TensorStage& stage, const AxisValues& values,
+                      const CacheAxes& leaves) {
+  Substitution map;
+  PrimExpr condition;
+  for (const IterVar& axis : stage.roots()) {
+    if (axis->iter_type != IterType::kReduce)
+      map[axis->var.get()] = substitute(values.value(axis), leaves.vars) + axis->dom->min;
+  }
+  for (const auto& [axis, guard] : values.guards()) {
+    if (axis->iter_type == IterType::kReduce) continue;
+    const PrimExpr held = substitute(guard, leaves.vars);
+    condition = condition ? logical_and(condition, held) : held;
+  }
+  const PrimExpr moved = substitute(value, map);
+  if (!condition) return moved;
+  const auto* reduce = moved.as<ReduceNode>();
+  if (!reduce) return call(moved->dtype, "tir.if_then_else", {condition, moved, cast(moved->dtype, imm(0))});
+  return with(reduce, [&](ReduceNode& guarded) {
+    guarded.condition = reduce->condition ? logical_and(reduce->condition, condition) : condition;
+  });
 }
 
 const TeComputeNode* require_compute(const TensorStage& stage, std::string_view verb) {
@@ -149,23 +186,16 @@ std::vector<Tensor> StageSchedule::cache_write(const std::vector<Tensor>& tensor
     throw UserError("cache_write: {} has {} results, but {} are given", target->name(), compute->body.size(),
                     tensors.size())
         .help("give all results of the operation in a list");
-  if (!target->steps().empty())
-    throw Unsupported("cache_write: the loops of {} were split, fused or reordered before", target->name())
-        .help("call cache_write first, then split the axes of both stages");
-  Substitution map;
-  std::vector<IterVar> axes;
-  for (const IterVar& axis : compute->axis) {
-    axes.push_back(renamed(axis, ".c"));
-    map[axis->var.get()] = axes.back()->var;
-  }
-  std::vector<PrimExpr> values;
-  for (const PrimExpr& value : compute->body) values.push_back(substitute(value, map));
+  const AxisValues values(*target);
+  const CacheAxes leaves = cache_axes(*target, values);
+  std::vector<PrimExpr> bodies;
+  for (const PrimExpr& value : compute->body) bodies.push_back(cached_value(value, *target, values, leaves));
   const Operation cached =
-      TeComputeNode::make(fmt::format("{}.{}", target->name(), scope), axes, values, compute->attrs);
+      TeComputeNode::make(fmt::format("{}.{}", target->name(), scope), leaves.axes, bodies, compute->attrs);
   const std::vector<Tensor> results = te::outputs_of(cached);
   add_before(target.get(), cached)->scope = scope;
   std::vector<PrimExpr> copies;
-  for (const Tensor& result : results) copies.push_back(result(vars_of(compute->axis)));
+  for (const Tensor& result : results) copies.push_back(result(leaves.places));
   const Operation copying = TeComputeNode::make(compute->name, compute->axis, copies, AttrMap{});
   replace_operation(target, copying);
   return results;

@@ -152,6 +152,7 @@ void TensorStage::bind(const IterVar& axis, const IterVar& thread) {
     throw UserError("bind: axis {} of {} is bound to {} already", name_of(axis), name(), mark.thread_tag);
   mark.kind = ForKind::kThreadBinding;
   mark.thread_tag = thread->thread_tag;
+  mark.thread = thread;
 }
 
 void TensorStage::annotate(const IterVar& axis, std::string key, ObjectRef value) {

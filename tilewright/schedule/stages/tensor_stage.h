@@ -42,6 +42,7 @@ struct TileIntrinsic {
 struct AxisMark {
   ForKind kind = ForKind::kSerial;
   std::string thread_tag;                                      // of a thread binding
+  IterVar thread;                                              // the same
   TileIntrinsic intrinsic;                                     // of the tile that begins here
   std::vector<std::pair<std::string, ObjectRef>> annotations;  // in the order given
 };

@@ -2,10 +2,11 @@
 
 from .flat_form import flat, guarded
 from .lowering import scheduled
+from .passes import NAMES as PASSES
 from .stages import Schedule, Stage, create_schedule, thread_axis
 from .tensor_intrin import TensorIntrin, decl_tensor_intrin
 
-__all__ = ["NAMES", "Schedule", "flat", "guarded", "scheduled"]
+__all__ = ["NAMES", "OF_SCHEDULE", "Schedule", "flat", "guarded", "scheduled"]
 
 NAMES = {
     "create_schedule": create_schedule,
@@ -15,3 +16,6 @@ NAMES = {
     "Schedule": Schedule,
     "Stage": Stage,
 }
+
+#: tvm.te.schedule
+OF_SCHEDULE = {**NAMES, **PASSES}

@@ -120,9 +120,50 @@ class Schedule:
         found = self._core.rfactor(tensor, axis, factor_axis)
         return found[0] if len(found) == 1 else found
 
-    def create_group(self, outputs, inputs, include_inputs: bool = False):
-        """Refused: stages have no groups; compute_at of each stage says the same."""
-        raise Unsupported("create_group: stages have no groups\nhelp: call compute_at for each stage")
+    def create_group(self, outputs, inputs, include_inputs: bool = False) -> "StageGroup":
+        """The stages on the ways from `inputs` to `outputs`, tensors or lists of them, which are placed together.
+
+        include_inputs  the stages of the inputs are among them; default False
+        >>> group = s.create_group(outputs=C, inputs=A)
+        >>> group.compute_at(s[D], D.op.axis[0])
+        """
+        borders = [self[each].op for each in _listed(inputs)]
+        members: dict = {}  # operation: True if it depends on the inputs
+
+        def depends(op) -> bool:
+            if op not in members:
+                below = [depends(tensor.op) for tensor in op.input_tensors] if op not in borders else [True]
+                members[op] = True in below
+            return members[op]
+
+        ends = [self[each] for each in _listed(outputs)]
+        for stage in ends:
+            if not depends(stage.op):
+                raise UserError(
+                    f"create_group: {stage.op.name} depends on none of {', '.join(op.name for op in borders)}"
+                )
+        chosen = [
+            op for op, is_member in members.items() if is_member and (include_inputs or op not in borders)
+        ]
+        return StageGroup([stage for stage in self.stages if stage.op in chosen])
+
+
+class StageGroup:
+    """Stages that are placed together; those that are computed at a place of their own stay there."""
+
+    def __init__(self, stages: list):
+        self._stages = stages
+
+    def compute_at(self, parent: "Stage", scope) -> None:
+        """All are computed inside of the loop of axis `scope` of stage `parent`, one after the other."""
+        for stage in self._stages:
+            if stage.attach_type == 1:
+                stage.compute_at(parent, scope)
+
+    def compute_root(self) -> None:
+        """All are computed in loops of their own."""
+        for stage in self._stages:
+            stage.compute_root()
 
 
 class Stage:
@@ -164,6 +205,14 @@ class Stage:
     def attach_type(self) -> int:
         """1: in loops of its own; 2: computed where it is read; 4: inside of another stage's loop."""
         return _KINDS[self._core.attachment]
+
+    @property
+    def attached(self) -> tuple | None:
+        """(stage, axis) of the loop that it is computed inside of; None if there is none."""
+        if self._core.attached is None:
+            return None
+        op, axis = self._core.attached
+        return self._schedule[op], axis
 
     @property
     def scope(self) -> str:
