@@ -117,3 +117,9 @@ def test_schedules_build(kind):
     result = tvm.nd.array(np.zeros(X.sum(1).shape if kind == "reduce" else X.shape, "float32"))
     tvm.build(schedule, [x, output], "llvm")(tvm.nd.array(X), result)
     np.testing.assert_allclose(result.numpy(), X.sum(1) if kind == "reduce" else X + X, rtol=1e-5)
+
+
+def test_pools_with_dilation_are_refused():
+    with pytest.raises(tvm.TVMError) as caught:
+        reference.poolnd_python(IMAGE, [2, 2], [1, 1], [2, 2], [0, 0], [0, 0], "max")
+    assert str(caught.value) == "poolnd_python: ceil_mode or a dilation\nhelp: topi.nn.pool2d computes both"

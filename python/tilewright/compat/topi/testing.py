@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from tilewright.errors import Unsupported
+
 from .nn_utils import widths
 from .schedules import NAMES as _SCHEDULES
 
@@ -92,9 +94,7 @@ def poolnd_python(
 ):  # fmt: skip
     """The largest element or the mean of each window of the dimensions after the second."""
     if ceil_mode or any(step != 1 for step in dilation):
-        raise NotImplementedError(
-            "poolnd_python counts no windows that reach out of the tensor, and no dilations"
-        )
+        raise Unsupported("poolnd_python: ceil_mode or a dilation\nhelp: topi.nn.pool2d computes both")
     around = list(zip(padding_before, padding_after, strict=True))
     axes = tuple(range(-len(kernel), 0))
     if pool_type == "max":
