@@ -48,6 +48,24 @@ def loss(reduction, ignored=-100):
     return reference
 
 
+def correlated(a, b, kernel=3, most=2, step=2, moves=1, around=2, is_product=True):
+    """By the definition, window by window."""
+    a, b = (np.pad(x.astype("float64"), ((0, 0), (0, 0), (around, around), (around, around))) for x in (a, b))
+    border = most + kernel // 2
+    size = [-(-(extent - 2 * border) // step) for extent in a.shape[2:]]
+    places = [(y, x) for y in range(-most, most + 1, moves) for x in range(-most, most + 1, moves)]
+    result = np.zeros((len(a), len(places), *size))
+    for place, (dy, dx) in enumerate(places):
+        for i, j in np.ndindex(*size):
+            y, x = i * step + most, j * step + most
+            one = a[:, :, y : y + kernel, x : x + kernel]
+            other = b[:, :, y + dy : y + dy + kernel, x + dx : x + dx + kernel]
+            both = one * other if is_product else abs(one - other)
+            result[:, place, i, j] = both.mean((1, 2, 3))
+    return result
+
+
+PAIR = [small("n", 3, 7, 6), small("n", 3, 7, 6)]
 LOSS = [small("n", 5, 3), Input("n", 3, dtype="int32", low=0), Input(5, low=0.5, high=2)]
 ROWS = Input(6, dtype="int32", make=lambda rng, shape, dtype: [0, 2, 2, 3, 7, 8])
 PLACES = Input(8, dtype="int32", make=lambda rng, shape, dtype: [0, 6, 3, 1, 2, 4, 5, 0])
@@ -132,5 +150,14 @@ CASES = [
         ("float32", "float64"),
         label="ignored",
         is_empty=False,
+    ),
+    Case("topi.nn.correlation", lambda a, b: nn.correlation(a, b, 3, 2, 2, 1, 2), correlated, PAIR, FLOATS),
+    Case(
+        "topi.nn.correlation",
+        lambda a, b: nn.correlation(a, b, 1, 2, 1, 2, 2, False),
+        lambda a, b: correlated(a, b, 1, 2, 1, 2, 2, False),
+        PAIR,
+        FLOATS,
+        label="differences",
     ),
 ]

@@ -67,6 +67,12 @@ REFUSED = {
     "as many neighbours on both sides": (
         lambda: nn.lrn(IMAGE, 4), "lrn: size is 4, expected an odd number",
     ),
+    "correlation of matrices": (
+        lambda: nn.correlation(X, X, 3, 1, 1, 1, 1), "correlation: an operand has 2 dimensions, expected 4",
+    ),
+    "a window without a middle": (
+        lambda: nn.correlation(IMAGE, IMAGE, 2, 1, 1, 1, 1), "correlation: kernel_size is 2, expected an odd number",
+    ),
     "softmax along nothing": (lambda: nn.softmax(X, 2), "axis 2 is outside of a tensor with 2 dimensions"),
     "a norm of integers": (
         lambda: nn.layer_norm(INTS, None, None, 0),

@@ -30,6 +30,8 @@ _DOC = """Data resized to `size`, {extents}.
     extrapolation_value             outside, of tf_crop_and_resize
     roi                             where each dimension starts, then where each ends, of tf_crop_and_resize
     out_dtype                       default that of data
+
+    >>> {example}
     """
 
 
@@ -60,9 +62,16 @@ def resize3d(
     return _resized(3, data, size, layout, attrs, roi, out_dtype)
 
 
-resize1d.__doc__ = _DOC.format(extents="a width")
-resize2d.__doc__ = _DOC.format(extents="[height, width]")
-resize3d.__doc__ = _DOC.format(extents="[depth, height, width]")
+resize1d.__doc__ = _DOC.format(
+    extents="a width", example="topi.image.resize1d(te.placeholder((1, 4, 9)), [5])"
+)
+resize2d.__doc__ = _DOC.format(
+    extents="[height, width]", example="topi.image.resize2d(te.placeholder((1, 4, 9, 9)), [5, 7])"
+)
+resize3d.__doc__ = _DOC.format(
+    extents="[depth, height, width]",
+    example="topi.image.resize3d(te.placeholder((1, 4, 9, 9, 9)), [5, 7, 3])",
+)
 
 
 def _attributes(given: dict) -> dict:
@@ -88,13 +97,18 @@ def grid_sample(
     layout         "NCHW" or, for volumes, "NCDHW"
     padding_mode   "zeros", "border" or "reflection"
     align_corners  whether -1 and 1 are centres of corner elements, else outer edges
+
+    >>> topi.image.grid_sample(te.placeholder((1, 8, 9, 9)), te.placeholder((1, 2, 4, 4)))
     """
     attrs = {"method": method, "layout": layout, "padding_mode": padding_mode}
     return _of_graph("image.grid_sample", data, grid, align_corners=align_corners, **attrs)[0]
 
 
 def affine_grid(data, target_shape, align_corners: bool = True):
-    """The grid [n, 2, height, width] of the affine maps data [n, 2, 3], or of volumes [n, 3, ...] of data [n, 3, 4]."""
+    """The grid [n, 2, height, width] of the affine maps data [n, 2, 3], or of volumes [n, 3, ...] of data [n, 3, 4].
+
+    >>> topi.image.affine_grid(te.placeholder((1, 2, 3)), [4, 4])
+    """
     return _of_graph("image.affine_grid", data, list(target_shape), align_corners=align_corners)[0]
 
 
@@ -109,6 +123,8 @@ def crop_and_resize(
     crop_size    [height, width] of the results
     method       "bilinear" or "nearest_neighbor"
     extrapolation_value  outside of images
+
+    >>> topi.image.crop_and_resize(te.placeholder((1, 8, 9, 9)), te.placeholder((3, 4)), te.placeholder((3,), "int32"), [4, 4])
     """
     if method not in ("bilinear", "nearest_neighbor"):
         raise UserError(f'crop_and_resize: method is "{method}", expected "bilinear" or "nearest_neighbor"')
@@ -173,6 +189,8 @@ def dilation2d(data, kernel, strides=1, padding=0, dilations=1, layout: str = "N
     """The largest sum of an element and the kernel in each window (a dilation of mathematical morphology); nothing outside of data counts.
 
     kernel   [channels, height, width], or [height, width, channels] for channels last
+
+    >>> topi.image.dilation2d(te.placeholder((1, 8, 9, 9)), te.placeholder((8, 3, 3)))
     """
     axes, channel = spatial_axes(layout, 2), layout.index("C")
     if len(data.shape) != 4 or len(kernel.shape) != 3:

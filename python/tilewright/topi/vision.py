@@ -13,6 +13,8 @@ def get_valid_counts(data, score_threshold: float = 0.0, id_index: int = 0, scor
     data         [batch, n, width] of float32
     id_index     position of the class in a row, which must be at least 0; negative: none
     score_index  position of the score in a row
+
+    >>> topi.vision.get_valid_counts(te.placeholder((1, 9, 6)), 0.5)
     """
     attrs = {"score_threshold": float(score_threshold), "id_index": id_index, "score_index": score_index}
     return _of_runtime("vision.get_valid_counts", data, **attrs)
@@ -32,6 +34,9 @@ def non_max_suppression(
     iou_threshold    overlap above which the worse row is dropped
     force_suppress   whether rows of other classes suppress, too
     top_k            the number of best rows to consider; negative: all
+
+    >>> rows = te.placeholder((1, 9, 6))
+    >>> topi.vision.non_max_suppression(rows, te.placeholder((1,), "int32"), te.placeholder((1, 9), "int32"))
     """
     attrs = {
         "max_output_size": max_output_size,
@@ -57,6 +62,8 @@ def all_class_non_max_suppression(
 
     boxes   [batch, n, 4] of float32
     scores  [batch, classes, n] of float32
+
+    >>> topi.vision.all_class_non_max_suppression(te.placeholder((1, 9, 4)), te.placeholder((1, 3, 9)), 5, 0.5, 0.1)
     """
     attrs = {
         "max_output_boxes_per_class": max_output_boxes_per_class,
@@ -78,6 +85,8 @@ def roi_align(
     pooled_size   [height, width] of the results, or one number for both
     mode          "avg" or "max" of the samples of a bin
     sample_ratio  samples per bin in each dimension; not positive: one per element
+
+    >>> topi.vision.roi_align(te.placeholder((1, 8, 9, 9)), te.placeholder((3, 5)), [2, 2], 0.5)
     """
     attrs = {
         "pooled_size": _pair(pooled_size),
@@ -91,7 +100,10 @@ def roi_align(
 
 
 def roi_pool(data, rois, pooled_size, spatial_scale: float, layout: str = "NCHW"):
-    """Regions of images reduced to one size by maxima; arguments as of roi_align."""
+    """Regions of images reduced to one size by maxima; arguments as of roi_align.
+
+    >>> topi.vision.roi_pool(te.placeholder((1, 8, 9, 9)), te.placeholder((3, 5)), [2, 2], 0.5)
+    """
     attrs = {"pooled_size": _pair(pooled_size), "spatial_scale": float(spatial_scale), "layout": layout}
     return _of_runtime("vision.roi_pool", data, rois, **attrs)[0]
 
@@ -110,6 +122,8 @@ def multibox_prior(
     steps    distances of boxes as fractions of the image; not positive: one element
     offsets  of the centres from the corners of elements, (y, x)
     clip     whether boxes are cut off at 0 and 1
+
+    >>> topi.vision.multibox_prior(te.placeholder((1, 8, 4, 6)), sizes=(0.5, 0.25), ratios=(1, 2))
     """
     if len(data.shape) != 4:
         raise UserError(f"multibox_prior: data has {len(data.shape)} dimensions, expected 4")
@@ -159,6 +173,10 @@ def multibox_transform_loc(
     anchor     [1, anchors, 4] of (left, top, right, bottom)
     clip       whether boxes are cut off at 0 and 1
     threshold  boxes up to this score are not valid
+
+    >>> topi.vision.multibox_transform_loc(
+    ...     te.placeholder((1, 3, 6)), te.placeholder((1, 24)), te.placeholder((1, 6, 4))
+    ... )
     """
     attrs = {"clip": clip, "variances": [float(v) for v in variances], "apply_softmax": False}
     boxes, _ = _of_graph("vision.multibox_transform_loc", cls_prob, loc_pred, anchor, **attrs)
@@ -190,7 +208,10 @@ def multibox_transform_loc(
 
 
 def reorg(data, stride: int):
-    """data [n, channels, height, width] as [n, channels * stride * stride, height / stride, width / stride], in the order of YOLO's layer."""
+    """data [n, channels, height, width] as [n, channels * stride * stride, height / stride, width / stride], in the order of YOLO's layer.
+
+    >>> topi.vision.reorg(te.placeholder((1, 8, 4, 6)), 2)
+    """
     if len(data.shape) != 4:
         raise UserError(f"reorg: data has {len(data.shape)} dimensions, expected 4")
     batch, channels, height, width = data.shape

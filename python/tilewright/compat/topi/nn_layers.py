@@ -171,6 +171,7 @@ def upsampling3d(
 
 
 _NN = {
+    "correlation_nchw": nn.correlation,
     "adaptive_pool": adaptive_pool,
     "batch_matmul": without(spelled(batch_matmul, tensor_a="x", tensor_b="y"), *_HINTS),
     "batch_norm": batch_norm,

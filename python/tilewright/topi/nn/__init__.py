@@ -11,6 +11,7 @@ from .conv import (
     conv3d_transpose,
     depthwise_conv2d,
 )
+from .correlation import correlation
 from .losses import nll_loss
 from .norm import (
     batch_norm,
@@ -56,6 +57,7 @@ __all__ = [
     "conv2d_transpose",
     "conv3d",
     "conv3d_transpose",
+    "correlation",
     "dense",
     "depth_to_space",
     "depthwise_conv2d",

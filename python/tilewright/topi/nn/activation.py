@@ -8,12 +8,18 @@ _topi = _core.topi
 
 
 def relu(x):
-    """max(x, 0)."""
+    """max(x, 0).
+
+    >>> topi.nn.relu(A)
+    """
     return _topi.relu(x)
 
 
 def leaky_relu(x, alpha: float):
-    """x where x > 0, else alpha * x."""
+    """x where x > 0, else alpha * x.
+
+    >>> topi.nn.leaky_relu(A, 0.25)
+    """
     return _topi.leaky_relu(x, alpha)
 
 
@@ -21,30 +27,47 @@ def prelu(x, slope, axis: int = 1):
     """x where x > 0, else slope * x.
 
     slope  one value for each index of dimension `axis`
+
+    >>> topi.nn.prelu(A, te.placeholder((128,)))
     """
     return _of_graph("nn.prelu", x, slope, axis=_axis(x, axis))[0]
 
 
 def gelu(x):
-    """x / 2 * (1 + erf(x / sqrt(2)))."""
+    """x / 2 * (1 + erf(x / sqrt(2))).
+
+    >>> topi.nn.gelu(A)
+    """
     return _topi.gelu(x)
 
 
 def silu(x):
-    """x * sigmoid(x)."""
+    """x * sigmoid(x).
+
+    >>> topi.nn.silu(A)
+    """
     return _topi.silu(x)
 
 
 def softmax(x, axis: int = -1):
-    """exp(x) / sum(exp(x)) over `axis`, without overflow."""
+    """exp(x) / sum(exp(x)) over `axis`, without overflow.
+
+    >>> topi.nn.softmax(A, axis=-1)
+    """
     return _topi.softmax(x, _axis(x, axis))
 
 
 def log_softmax(x, axis: int = -1):
-    """The logarithm of softmax."""
+    """The logarithm of softmax.
+
+    >>> topi.nn.log_softmax(A)
+    """
     return _topi.log_softmax(x, _axis(x, axis))
 
 
 def fast_softmax(x, axis: int = -1):
-    """softmax: it takes no approximation to be fast."""
+    """softmax: it takes no approximation to be fast.
+
+    >>> topi.nn.fast_softmax(A)
+    """
     return softmax(x, axis)

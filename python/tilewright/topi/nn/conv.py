@@ -39,6 +39,8 @@ _DOC = """The convolution (cross-correlation) of data with kernel.
     kernel_layout      of kernel: O outputs, I inputs of a group; default "{first}", of channels last "{last}"
     out_dtype          of the sums and of the result; default that of data
     groups             channels are split into this many independent convolutions
+
+    >>> {example}
     """
 
 
@@ -66,9 +68,21 @@ def conv3d(
     return _conv(3, data, kernel, strides, padding, dilation, groups, layouts, out_dtype)
 
 
-conv1d.__doc__ = _DOC.format(first="OIW", last="WIO")
-conv2d.__doc__ = _DOC.format(first="OIHW", last="HWIO")
-conv3d.__doc__ = _DOC.format(first="OIDHW", last="DHWIO")
+conv1d.__doc__ = _DOC.format(
+    first="OIW",
+    last="WIO",
+    example="topi.nn.conv1d(te.placeholder((1, 4, 9)), te.placeholder((3, 4, 3)), padding=1)",
+)
+conv2d.__doc__ = _DOC.format(
+    first="OIHW",
+    last="HWIO",
+    example="topi.nn.conv2d(te.placeholder((1, 4, 9, 9)), te.placeholder((3, 4, 3, 3)), padding=1)",
+)
+conv3d.__doc__ = _DOC.format(
+    first="OIDHW",
+    last="DHWIO",
+    example="topi.nn.conv3d(te.placeholder((1, 4, 9, 9, 9)), te.placeholder((3, 4, 3, 3, 3)), padding=1)",
+)
 
 
 def depthwise_conv2d(
@@ -78,6 +92,8 @@ def depthwise_conv2d(
 
     kernel  [channels, multiplier, height, width], or of channels last [height, width, channels, multiplier]; channel c of data
             gives the channels c * multiplier ... of the result
+
+    >>> topi.nn.depthwise_conv2d(te.placeholder((1, 8, 9, 9)), te.placeholder((8, 1, 3, 3)), padding=1)
     """
     is_first = data_layout[1:2] == "C"
     if len(kernel.shape) != 4:
@@ -118,6 +134,8 @@ _TRANSPOSED_DOC = """The gradient of a convolution for its data: each element of
     data_layout        order of the dimensions of data and of the result
     kernel_layout      of kernel: I inputs, O outputs of a group; default "{first}"
     out_dtype          of the sums and of the result; default that of data
+
+    >>> {example}
     """
 
 
@@ -151,6 +169,15 @@ def conv3d_transpose(
     )
 
 
-conv1d_transpose.__doc__ = _TRANSPOSED_DOC.format(first="IOW")
-conv2d_transpose.__doc__ = _TRANSPOSED_DOC.format(first="IOHW")
-conv3d_transpose.__doc__ = _TRANSPOSED_DOC.format(first="IODHW")
+conv1d_transpose.__doc__ = _TRANSPOSED_DOC.format(
+    first="IOW",
+    example="topi.nn.conv1d_transpose(te.placeholder((1, 4, 9)), te.placeholder((4, 3, 3)), strides=2)",
+)
+conv2d_transpose.__doc__ = _TRANSPOSED_DOC.format(
+    first="IOHW",
+    example="topi.nn.conv2d_transpose(te.placeholder((1, 4, 9, 9)), te.placeholder((4, 3, 3, 3)), strides=2)",
+)
+conv3d_transpose.__doc__ = _TRANSPOSED_DOC.format(
+    first="IODHW",
+    example="topi.nn.conv3d_transpose(te.placeholder((1, 4, 9, 9, 9)), te.placeholder((4, 3, 3, 3, 3)), strides=2)",
+)

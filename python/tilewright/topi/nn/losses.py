@@ -14,6 +14,8 @@ def nll_loss(predictions, targets, weights, reduction: str = "mean", ignore_inde
     targets       [n, ..] of integers; ignore_index: no class
     weights       [classes]
     reduction     "mean", "sum" or "none"
+
+    >>> topi.nn.nll_loss(A, te.placeholder((128,), "int32"), te.placeholder((128,)))
     """
     if reduction not in ("mean", "sum", "none"):
         raise UserError(f'nll_loss: reduction is "{reduction}", expected "mean", "sum" or "none"')

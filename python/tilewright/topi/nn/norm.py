@@ -26,6 +26,8 @@ def batch_norm(
 
     gamma, beta, moving_mean, moving_var  one value for each index of dimension `axis`
     training  whether the statistics are those of data, and the moving ones move by `momentum` towards them
+
+    >>> topi.nn.batch_norm(A, *(te.placeholder((128,)) for _ in range(4)))[0]
     """
     attrs = {"axis": _axis(data, axis), "epsilon": epsilon, "center": center, "scale": scale}
     operands = (data, gamma, beta, moving_mean, moving_var)
@@ -36,6 +38,8 @@ def layer_norm(data, gamma, beta, axis, epsilon: float = 1e-5):
     """(data - mean) / sqrt(variance + epsilon) * gamma + beta over `axis`, one or several.
 
     gamma, beta  in the shape of these dimensions; None: 1 and 0
+
+    >>> topi.nn.layer_norm(A, None, None, axis=-1)
     """
     axes = _axes(data, axis)
     operands, attrs = _scale_and_shift(data, axes, gamma, beta)
@@ -46,6 +50,8 @@ def group_norm(data, gamma, beta, num_groups: int, channel_axis: int, axes, epsi
     """Normalizes channels in groups of neighbours, each over its channels and the dimensions `axes`.
 
     gamma, beta  one value per channel; None: 1 and 0
+
+    >>> topi.nn.group_norm(te.placeholder((1, 8, 9, 9)), None, None, 4, 1, [2, 3])
     """
     channel = _axis(data, channel_axis)
     operands, attrs = _scale_and_shift(data, [channel], gamma, beta)
@@ -57,6 +63,8 @@ def instance_norm(data, gamma, beta, channel_axis: int, axis, epsilon: float = 1
     """Normalizes each channel of each sample over the dimensions `axis`.
 
     gamma, beta  one value per channel; None: 1 and 0
+
+    >>> topi.nn.instance_norm(te.placeholder((1, 8, 9, 9)), None, None, 1, [2, 3])
     """
     channel = _axis(data, channel_axis)
     operands, attrs = _scale_and_shift(data, [channel], gamma, beta)
@@ -65,7 +73,10 @@ def instance_norm(data, gamma, beta, channel_axis: int, axis, epsilon: float = 1
 
 
 def rms_norm(data, weight, axis, epsilon: float = 1e-5):
-    """data / sqrt(mean(data * data) + epsilon) * weight over `axis`, one or several."""
+    """data / sqrt(mean(data * data) + epsilon) * weight over `axis`, one or several.
+
+    >>> topi.nn.rms_norm(A, te.placeholder((128,)), axis=-1)
+    """
     return _of_graph("nn.rms_norm", data, weight, axes=_axes(data, axis), epsilon=epsilon)[0]
 
 
@@ -73,6 +84,8 @@ def lrn(data, size: int, axis: int = 1, alpha: float = 0.0001, beta: float = 0.7
     """data / (bias + alpha / size * the sum of squares of `size` neighbours along `axis`) ** beta.
 
     size  odd
+
+    >>> topi.nn.lrn(te.placeholder((1, 8, 9, 9)), 5)
     """
     if size % 2 == 0:
         raise UserError(f"lrn: size is {size}, expected an odd number")
@@ -97,7 +110,10 @@ def lrn(data, size: int, axis: int = 1, alpha: float = 0.0001, beta: float = 0.7
 
 
 def l2_normalize(data, eps: float, axis=None):
-    """data / sqrt(max(the sum of squares over `axis`, eps)); axis None: over all."""
+    """data / sqrt(max(the sum of squares over `axis`, eps)); axis None: over all.
+
+    >>> topi.nn.l2_normalize(A, 1e-6, axis=-1)
+    """
     axes = _axes(data, axis)
     wide = _dtype_of_sums(data.dtype)
     own = data if wide == data.dtype else _topi.cast(data, wide)
@@ -112,6 +128,9 @@ def l2_normalize(data, eps: float, axis=None):
 
 
 def scale_shift(data, scale, shift, axis: int = 1):
-    """data * scale + shift, with one value of both for each index of dimension `axis`."""
+    """data * scale + shift, with one value of both for each index of dimension `axis`.
+
+    >>> topi.nn.scale_shift(A, te.placeholder((128,)), te.placeholder((128,)))
+    """
     axis = _axis(data, axis)
     return _compute(data.shape, lambda *i: data(*i) * scale(i[axis]) + shift(i[axis]), "T_scale_shift")

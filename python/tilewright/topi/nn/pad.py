@@ -22,7 +22,10 @@ def _widths(name: str, data, pad_before, pad_after) -> tuple[list, list]:
 
 
 def pad(data, pad_before, pad_after=None, pad_value=0.0):
-    """data with pad_before[n] and pad_after[n] elements of pad_value around dimension n; after defaults to before."""
+    """data with pad_before[n] and pad_after[n] elements of pad_value around dimension n; after defaults to before.
+
+    >>> topi.nn.pad(A, [0, 1], [0, 2])
+    """
     before, after = _widths("pad", data, pad_before, pad_after)
     _require("nn.pad", data, pad_width=_paired(before, after))
     return _topi.pad(data, before, after, _const(pad_value, data.dtype))
@@ -33,7 +36,10 @@ def _paired(before: list, after: list) -> list:
 
 
 def mirror_pad(data, pad_before, pad_after=None, mode: str = "SYMMETRIC"):
-    """data with its own elements mirrored around it: "SYMMETRIC" repeats those at the border, "REFLECT" does not."""
+    """data with its own elements mirrored around it: "SYMMETRIC" repeats those at the border, "REFLECT" does not.
+
+    >>> topi.nn.mirror_pad(A, [1, 2], mode="REFLECT")
+    """
     before, after = _widths("mirror_pad", data, pad_before, pad_after)
     if mode not in ("SYMMETRIC", "REFLECT"):
         raise UserError(f'mirror_pad: mode is "{mode}", expected "SYMMETRIC" or "REFLECT"')
@@ -66,7 +72,10 @@ def _require_own(data, before: list, after: list, mode: str) -> None:
 
 
 def dilate(data, strides, dilation_value=0.0):
-    """data with strides[n] - 1 elements of dilation_value between neighbours of dimension n."""
+    """data with strides[n] - 1 elements of dilation_value between neighbours of dimension n.
+
+    >>> topi.nn.dilate(A, [1, 2])
+    """
     strides = [_number(stride) for stride in strides]
     if len(strides) != len(data.shape):
         raise UserError(f"dilate: {len(strides)} strides are given, expected {len(data.shape)}")
@@ -93,7 +102,10 @@ def dilate(data, strides, dilation_value=0.0):
 
 
 def flatten(data):
-    """[n, the number of all other elements]."""
+    """[n, the number of all other elements].
+
+    >>> topi.nn.flatten(te.placeholder((5, 7, 3)))
+    """
     if len(data.shape) < 1:
         raise UserError("flatten: data has no dimensions, expected at least 1")
     count = 1

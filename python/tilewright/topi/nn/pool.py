@@ -40,6 +40,8 @@ _DOC = """The largest element ("max") or the mean ("avg") of each window.
     ceil_mode          whether a window may reach beyond the end
     layout             order of the dimensions
     count_include_pad  whether means count the padding
+
+    >>> {example}
     """
 
 
@@ -64,7 +66,9 @@ def pool3d(
     return _pool(3, data, pool_type, kernel, stride, dilation, padding, ceil_mode, count_include_pad, layout)
 
 
-pool1d.__doc__ = pool2d.__doc__ = pool3d.__doc__ = _DOC
+pool1d.__doc__ = _DOC.format(example="topi.nn.pool1d(te.placeholder((1, 4, 9)), 2, 2)")
+pool2d.__doc__ = _DOC.format(example="topi.nn.pool2d(te.placeholder((1, 4, 9, 9)), 2, 2)")
+pool3d.__doc__ = _DOC.format(example="topi.nn.pool3d(te.placeholder((1, 4, 9, 9, 9)), 2, 2)")
 
 
 def pool_grad(
@@ -74,6 +78,8 @@ def pool_grad(
     """The gradient of pool2d for data; of several largest elements the first gets all.
 
     grads  the gradient of the result
+
+    >>> topi.nn.pool_grad(te.placeholder((1, 8, 4, 4)), te.placeholder((1, 8, 8, 8)), 2, 2)
     """
     _is_max(pool_type)
     attrs = _attributes(2, kernel, stride, 1, padding, ceil_mode, count_include_pad, layout)
@@ -81,7 +87,10 @@ def pool_grad(
 
 
 def global_pool(data, pool_type: str = "avg", layout: str = "NCHW"):
-    """The largest element or the mean of each channel; its spatial dimensions stay, with extent 1."""
+    """The largest element or the mean of each channel; its spatial dimensions stay, with extent 1.
+
+    >>> topi.nn.global_pool(te.placeholder((1, 8, 9, 9)), "avg")
+    """
     reduce = _topi.max if _is_max(pool_type) else _topi.mean
     axes = spatial_axes(layout)
     if len(layout) != len(data.shape) or not axes:
@@ -129,6 +138,8 @@ def _adaptive(count: int, data, output_size, pool_type: str, layout: str):
 _ADAPTIVE_DOC = """The largest elements or the means of parts of nearly equal size.
 
     output_size  the number of parts: a number or one per spatial dimension
+
+    >>> {example}
     """
 
 
@@ -144,4 +155,12 @@ def adaptive_pool3d(data, output_size, pool_type: str = "avg", layout: str = "NC
     return _adaptive(3, data, output_size, pool_type, layout)
 
 
-adaptive_pool1d.__doc__ = adaptive_pool2d.__doc__ = adaptive_pool3d.__doc__ = _ADAPTIVE_DOC
+adaptive_pool1d.__doc__ = _ADAPTIVE_DOC.format(
+    example="topi.nn.adaptive_pool1d(te.placeholder((1, 4, 9)), 2)"
+)
+adaptive_pool2d.__doc__ = _ADAPTIVE_DOC.format(
+    example="topi.nn.adaptive_pool2d(te.placeholder((1, 4, 9, 9)), [2, 3])"
+)
+adaptive_pool3d.__doc__ = _ADAPTIVE_DOC.format(
+    example="topi.nn.adaptive_pool3d(te.placeholder((1, 4, 9, 9, 9)), 2)"
+)

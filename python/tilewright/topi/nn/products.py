@@ -17,6 +17,8 @@ def matmul(a, b, out_dtype: str = "", transpose_a: bool = False, transpose_b: bo
     """The product as numpy.matmul; summed in out_dtype.
 
     transpose_a, transpose_b  whether the last two dimensions of the operand change places first
+
+    >>> topi.nn.matmul(A, B, transpose_b=True)
     """
     if (transpose_a and len(a.shape) < 2) or (transpose_b and len(b.shape) < 2):
         raise UserError("matmul: a vector cannot be transposed")
@@ -32,6 +34,8 @@ def batch_matmul(x, y, out_dtype: str = "", transpose_a: bool = False, transpose
 
     transpose_a  whether x is [b, k, m]
     transpose_b  whether y is [b, n, k], else [b, k, n]
+
+    >>> topi.nn.batch_matmul(te.placeholder((3, 5, 7)), te.placeholder((3, 4, 7)))
     """
     for each, name in ((x, "x"), (y, "y")):
         if len(each.shape) != 3:
@@ -72,7 +76,10 @@ def _turned(x, is_turned: bool):
 
 
 def dense(data, weight, bias=None, out_dtype: str = ""):
-    """data [m, k] times the transpose of weight [n, k], and bias [n] if given."""
+    """data [m, k] times the transpose of weight [n, k], and bias [n] if given.
+
+    >>> topi.nn.dense(A, B, te.placeholder((128,)))
+    """
     if len(data.shape) != 2:
         raise UserError(f"dense: data has shape [{', '.join(map(str, data.shape))}], expected 2 dimensions")
     _require("linear", data, weight, *([] if bias is None else [bias]), of_dtype="float32")
@@ -86,6 +93,8 @@ def sparse_dense(data, values, indices, indptr):
     values   [number of elements], of the dtype of data
     indices  [number of elements], the column of each
     indptr   [n + 1], where the elements of each row begin
+
+    >>> topi.nn.sparse_dense(A, te.placeholder((9,)), te.placeholder((9,), "int32"), te.placeholder((6,), "int32"))
     """
     shapes = (2, 1, 1, 1)
     for each, name, ndim in zip(

@@ -31,7 +31,10 @@ def _require_multiple(name: str, what: str, extent, factor: int) -> None:
 
 def space_to_depth(data, block_size: int, layout: str = "NCHW"):
     """Blocks of block_size x block_size elements become channels: channel (y * block_size + x) * channels + c is the element
-    (y, x) of each block of channel c."""
+    (y, x) of each block of channel c.
+
+    >>> topi.nn.space_to_depth(te.placeholder((1, 8, 4, 6)), 2)
+    """
     _require_image("space_to_depth", data, block_size)
     c, h, w = _places(layout, "space_to_depth")
     for axis, what in ((h, "height"), (w, "width")):
@@ -57,6 +60,8 @@ def depth_to_space(data, block_size: int, layout: str = "NCHW", mode: str = "DCR
 
     mode  which channel element (y, x) of channel c comes from: "DCR" (y * block_size + x) * channels + c, "CRD"
           (c * block_size + y) * block_size + x
+
+    >>> topi.nn.depth_to_space(te.placeholder((1, 8, 4, 6)), 2)
     """
     _require_image("depth_to_space", data, block_size)
     if mode not in ("DCR", "CRD"):
@@ -82,6 +87,8 @@ def space_to_batch_nd(data, block_shape, pad_before, pad_after, pad_value=0.0):
     """Element b + batch * (offset in a block) of the batch has every block_shape[n]-th element of dimension n + 1, which is padded first.
 
     block_shape, pad_before, pad_after  one number for each dimension from the second on; later dimensions stay
+
+    >>> topi.nn.space_to_batch_nd(te.placeholder((1, 8, 4, 6)), [2, 2], [0, 0], [0, 0])
     """
     blocks, before, after = ([_number(v) for v in each] for each in (block_shape, pad_before, pad_after))
     count = _require_blocks("space_to_batch_nd", data, blocks, before, after)
@@ -109,7 +116,10 @@ def space_to_batch_nd(data, block_shape, pad_before, pad_after, pad_value=0.0):
 
 
 def batch_to_space_nd(data, block_shape, crop_begin, crop_end):
-    """The reverse of space_to_batch_nd; crop_begin[n] and crop_end[n] elements at the ends of dimension n + 1 are left out."""
+    """The reverse of space_to_batch_nd; crop_begin[n] and crop_end[n] elements at the ends of dimension n + 1 are left out.
+
+    >>> topi.nn.batch_to_space_nd(te.placeholder((4, 8, 4, 6)), [2, 2], [0, 0], [0, 0])
+    """
     blocks, before, after = ([_number(v) for v in each] for each in (block_shape, crop_begin, crop_end))
     count = _require_blocks("batch_to_space_nd", data, blocks, before, after)
     _require_multiple("batch_to_space_nd", "the batch", data.shape[0], prod(blocks))
@@ -199,6 +209,8 @@ def upsampling(
 
     method         "nearest_neighbor", "bilinear" or "bicubic"
     align_corners  whether corner elements keep their places
+
+    >>> topi.nn.upsampling(te.placeholder((1, 8, 4, 6)), 2, 2)
     """
     coordinates = "align_corners" if align_corners else "asymmetric"
     return _enlarged("upsampling", data, layout, [scale_h, scale_w], method, coordinates)
@@ -208,6 +220,9 @@ def upsampling3d(
     data, scale_d, scale_h, scale_w, layout: str = "NCDHW", method: str = "nearest_neighbor",
     coordinate_transformation_mode: str = "half_pixel",
 ):  # fmt: skip
-    """Volumes made larger by factors; method "nearest_neighbor" or "trilinear"."""
+    """Volumes made larger by factors; method "nearest_neighbor" or "trilinear".
+
+    >>> topi.nn.upsampling3d(te.placeholder((1, 8, 4, 6, 5)), 2, 2, 2)
+    """
     scales = [scale_d, scale_h, scale_w]
     return _enlarged("upsampling3d", data, layout, scales, method, coordinate_transformation_mode)
