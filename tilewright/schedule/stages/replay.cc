@@ -1,12 +1,14 @@
 #include "tilewright/schedule/stages/replay.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "tilewright/ir/module.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/schedule/stages/prefetch.h"
 #include "tilewright/schedule/stages/stage_loops.h"
 #include "tilewright/schedule/steps.h"
 #include "tilewright/support/error.h"
@@ -40,6 +42,36 @@ class Replaying {
       if (is_computed(stage) && stage.attachment != Attachment::kInline) replay(stage);
     }
     for (const StageRef& stage : stages_.stages()) launch_once(*stage);
+  }
+
+  /// `buffers` are those of arguments, by tensor.
+  std::vector<Replayed::Prefetch> prefetches(const std::map<te::TensorKey, Buffer>& buffers) const {
+    std::vector<Replayed::Prefetch> found;
+    for (const StageRef& stage : stages_.stages()) {
+      for (const AxisPrefetch& each : stage->prefetches) {
+        const auto loop = loops_.find(each.axis.get());
+        if (loop == loops_.end() || !sch_.is_alive(loop->second))
+          throw UserError("prefetch: axis {} of stage {} is no loop any more", each.axis->var->name_hint,
+                          stage->name())
+              .help("give an axis of the stage that is neither split nor fused");
+        if (sch_.get(loop->second)->for_kind == ForKind::kVectorized)
+          throw Unsupported("prefetch: axis {} of stage {} is vectorized, and a hint is for one line",
+                            each.axis->var->name_hint, stage->name())
+              .help("give the axis around it");
+        const te::Tensor tensor = stages_.current(each.tensor);
+        const auto given = buffers.find(te::key_of(tensor.get()));
+        const auto block = names_.find(tensor->op.get());
+        if (given != buffers.end())
+          found.push_back({loop->second, given->second, each.offset});
+        else if (block != names_.end() && stages_.stage(tensor->op)->attachment != Attachment::kInline)
+          found.push_back({loop->second,
+                           sch_.get(blocks_.at(stages_.stage(tensor->op).get()))
+                               ->writes[static_cast<size_t>(tensor->value_index)]
+                               ->buffer,
+                           each.offset});
+      }
+    }
+    return found;
   }
 
   /// By axis; that of the steps is the scan's.
@@ -314,11 +346,24 @@ PrimFunc Replayed::named_func() const {
     const auto* iter = static_cast<const IterVarNode*>(axis);
     names[var.get()] = make_var(identifier(iter->var->name_hint), var->dtype);
   }
+  std::unordered_map<const Object*, std::vector<Stmt>> ahead;  // by loop variable
+  for (const Prefetch& each : prefetches) {
+    const For loop = sch.get(each.loop);
+    if (const Stmt hint = prefetch_of(loop.get(), each.buffer, each.offset))
+      ahead[loop->loop_var.get()].push_back(hint);
+  }
   const auto func = ir::ref_as<PrimFuncNode>(sch.module()->functions[0]);
   Stmt body = rewrite(
       func->body,
       [&](auto& self, const ForNode* loop) -> Stmt {
-        const For inside = self.children(loop);
+        const auto hints = ahead.find(loop->loop_var.get());
+        For inside = self.children(loop);
+        if (hints != ahead.end()) {
+          std::vector<Stmt> body;
+          for (const Stmt& hint : hints->second) body.push_back(self(hint));
+          body.push_back(inside->body);
+          inside = with(inside, [&](ForNode& fetching) { fetching.body = seq(std::move(body)); });
+        }
         const auto found = names.find(loop->loop_var.get());
         if (found == names.end()) return inside;
         return with(inside, [&](ForNode& named) { named.loop_var = found->second; });
@@ -344,6 +389,12 @@ Replayed replay_stages(const StageSchedule& stages, const std::vector<ObjectRef>
   Replayed replayed{Schedule(ir::with_function(ir::IRModuleNode::make(), options.name, created.func)), {}};
   Replaying replaying(replayed.sch, stages, std::move(created.blocks));
   replaying.run();
+  std::map<te::TensorKey, Buffer> buffers;
+  for (size_t n = 0; n < current.size(); ++n) {
+    if (const auto* tensor = current[n].as<te::TeTensorNode>())
+      buffers[te::key_of(tensor)] = created.func->buffers[n];
+  }
+  replayed.prefetches = replaying.prefetches(buffers);
   replayed.loops = replaying.take_loops();
   return replayed;
 }

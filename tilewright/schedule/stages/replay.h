@@ -22,7 +22,13 @@ struct ReplayOptions {
 struct Replayed {
   Schedule sch;
   std::unordered_map<const Object*, LoopRef> loops;  // by axis
-  /// The function, whose loops are called as the axes of stages: i.outer is i_outer.
+  struct Prefetch {
+    LoopRef loop;
+    Buffer buffer;
+    PrimExpr offset;
+  };
+  std::vector<Prefetch> prefetches = {};  // in the loops of the function
+  /// The function with its prefetches, whose loops are called as the axes of stages: i.outer is i_outer.
   PrimFunc named_func() const;
 };
 
