@@ -101,6 +101,11 @@ void bind_stage(nb::module_& m) {
       .def("storage_align", [](TensorStage& self, int64_t axis, int64_t factor,
                                int64_t offset) { self.alignments.push_back({axis, factor, offset}); })
       .def("double_buffer", [](TensorStage& self) { self.is_double_buffered = true; })
+      .def("prefetch",
+           [](TensorStage& self, const ir::ObjectRef& tensor, const tir::IterVar& axis, nb::handle offset) {
+             self.leaf(axis, "prefetch");
+             self.prefetches.push_back({ir::ref_as<te::TeTensorNode>(tensor), axis, optional_number(offset)});
+           })
       .def("env_threads",
            [](TensorStage& self, std::vector<std::string> tags) { self.env_threads = std::move(tags); });
 }

@@ -216,15 +216,69 @@ def test_what_stages_lack():
     assert refusal(lambda: s[c].env_threads([te.thread_axis("threadIdx.x")])) == (
         "env_threads: C is no scan, and has the threads that its loops are bound to\nhelp: split an axis and bind its parts"
     )
-    assert refusal(lambda: s[c].prefetch(a, i, 1)) == (
-        "prefetch: loops that were written by hand do not fetch ahead\n"
-        "help: processors do so for rows; default schedules (tilewright.compile) decide it for panels"
-    )
     assert refusal(lambda: s[c].rolling_buffer()) == (
         "rolling_buffer: stages have none\nhelp: sch.rolling_buffer(block, 0) of a tir.Schedule does it"
     )
     s[c].split(i, factor=te.var("f"))
     assert refusal(lambda: tvm.lower(s, [a, c])) == "unsupported: split: the factor f is not a constant"
+
+
+def fetching_product():
+    """Row i + 2 of A is asked for, and of B what the next term reads."""
+    a, b, c = stage_programs.product(127, 65, 70)
+    s = te.create_schedule(c.op)
+    (i, j), (k,) = c.op.axis, c.op.reduce_axis
+    s[c].reorder(i, k, j)
+    s[c].vectorize(s[c].split(j, factor=8)[1])
+    s[c].prefetch(a, i, 2)
+    s[c].prefetch(b, k, 1)
+    s[c].prefetch(c, i, 1)
+    return s, [a, b, c], *stage_programs.product_arrays()
+
+
+@pytest.mark.parametrize("target", ["llvm", "c"])
+def test_prefetch_changes_no_number(target):
+    check(fetching_product, target, tvm.cpu(0))
+
+
+def test_prefetch_is_a_hint_for_each_line():
+    s, args, _, _ = fetching_product()
+    text = "\n".join(line.strip() for line in str(te_schedule.scheduled(s, args)).splitlines())
+    assert "for p1 in range(5):\nT.prefetch(A[i + 2, p1 * 16], 0, 3, 1)" in text, text
+    assert "T.prefetch(B[k + 1, p1 * 16], 0, 3, 1)" in text and text.count("T.prefetch(C") <= 1, text
+    assert "llvm.prefetch" in tvm.build(s, args, "llvm").get_source("ll")
+
+
+def test_prefetch_of_what_others_compute():
+    a, b, c = stage_programs.chain()
+    s = te.create_schedule(c.op)
+    s[c].prefetch(b, c.op.axis[0], 3)
+    s[c].prefetch(a, c.op.axis[0], 3)
+    text = str(te_schedule.scheduled(s, [a, c]))
+    assert "T.prefetch(B[i + 3], 0, 3, 1)" in text and "T.prefetch(A" not in text, text
+
+
+def test_refused_prefetch():
+    s, a, b, c, i = chain_schedule()
+    assert refusal(lambda: s[c].prefetch(b, b.op.axis[0], 1)) == (
+        "error: prefetch: axis i is none of stage C\nhelp: the loops of C are i"
+    )
+    s[c].prefetch(b, i, 1)
+    s[c].vectorize(i)
+    s[c].split(i, factor=4)
+    assert refusal(lambda: tvm.lower(s, [a, c])) == (
+        "error: prefetch: axis i of stage C is no loop any more\n"
+        "help: give an axis of the stage that is neither split nor fused"
+    )
+    a, b, c = stage_programs.chain()
+    s = te.create_schedule(c.op)
+    inner = s[c].split(c.op.axis[0], factor=4)[1]
+    s[c].vectorize(inner)
+    s[c].prefetch(b, inner, 1)
+    assert refusal(lambda: tvm.lower(s, [a, c])) == (
+        "unsupported: prefetch: axis i.inner of stage C is vectorized, and a hint is for one line\n"
+        "help: give the axis around it"
+    )
 
 
 @pytest.mark.parametrize("size", [128, 1024])

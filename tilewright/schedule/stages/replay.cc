@@ -1,11 +1,13 @@
 #include "tilewright/schedule/stages/replay.h"
 
 #include <algorithm>
+#include <map>
 
 #include "tilewright/ir/module.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/stages/inlined_arguments.h"
+#include "tilewright/schedule/stages/prefetch.h"
 #include "tilewright/schedule/stages/replaying.h"
 #include "tilewright/te/create_prim_func.h"
 #include "tilewright/tir/builder.h"
@@ -28,11 +30,24 @@ PrimFunc Replayed::named_func() const {
     const auto* iter = static_cast<const IterVarNode*>(axis);
     names[var.get()] = make_var(identifier(iter->var->name_hint), var->dtype);
   }
+  std::unordered_map<const Object*, std::vector<Stmt>> ahead;  // by loop variable
+  for (const Prefetch& each : prefetches) {
+    const For loop = sch.get(each.loop);
+    if (const Stmt hint = prefetch_of(loop.get(), each.buffer, each.offset))
+      ahead[loop->loop_var.get()].push_back(hint);
+  }
   const auto func = ir::ref_as<PrimFuncNode>(sch.module()->functions[0]);
   Stmt body = rewrite(
       func->body,
       [&](auto& self, const ForNode* loop) -> Stmt {
-        const For inside = self.children(loop);
+        const auto hints = ahead.find(loop->loop_var.get());
+        For inside = self.children(loop);
+        if (hints != ahead.end()) {
+          std::vector<Stmt> body;
+          for (const Stmt& hint : hints->second) body.push_back(self(hint));
+          body.push_back(inside->body);
+          inside = with(inside, [&](ForNode& fetching) { fetching.body = seq(std::move(body)); });
+        }
         const auto found = names.find(loop->loop_var.get());
         if (found == names.end()) return inside;
         return with(inside, [&](ForNode& named) { named.loop_var = found->second; });
@@ -68,6 +83,7 @@ Replayed replay_stages(const StageSchedule& stages, const std::vector<ObjectRef>
     const auto tensor = ir::ref_as<te::TeTensorNode>(arg);
     current.push_back(tensor ? ObjectRef(stages.current(te::Tensor(tensor))) : arg);
   }
+  const std::vector<ObjectRef> as_scheduled = current;
   const WithCopies copies(stages, current);
   te::CreateOptions create{.global_symbol = options.name};
   for (const te::Operation& output : outputs_beside(stages, current))
@@ -85,9 +101,15 @@ Replayed replay_stages(const StageSchedule& stages, const std::vector<ObjectRef>
     if (found != created.blocks.end()) blocks[stage->op().get()] = found->second;
   }
   Replayed replayed{
-      Schedule(ir::with_function(ir::IRModuleNode::make(), options.name, created.func)), {}, {}};
+      Schedule(ir::with_function(ir::IRModuleNode::make(), options.name, created.func)), {}, {}, {}};
   Replaying replaying(replayed.sch, stages, std::move(blocks));
   replaying.run();
+  std::map<te::TensorKey, Buffer> buffers;
+  for (size_t n = 0; n < args.size(); ++n) {
+    if (const auto* tensor = as_scheduled[n].as<te::TeTensorNode>())
+      buffers[te::key_of(tensor)] = created.func->buffers[n];
+  }
+  replayed.prefetches = replaying.prefetches(buffers);
   replayed.loops = replaying.take_loops();
   replayed.roots = replaying.take_roots();
   return replayed;

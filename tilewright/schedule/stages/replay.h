@@ -24,7 +24,13 @@ struct Replayed {
   Schedule sch;
   std::unordered_map<const Object*, LoopRef> loops;  // by axis
   AxisRanges roots;  // of the axes of operations, in terms of the axes of loops around
-  /// The function, whose loops are called as the axes of stages: i.outer is i_outer.
+  struct Prefetch {
+    LoopRef loop;
+    Buffer buffer;
+    PrimExpr offset;
+  };
+  std::vector<Prefetch> prefetches = {};  // in the loops of the function
+  /// The function with its prefetches, whose loops are called as the axes of stages: i.outer is i_outer.
   PrimFunc named_func() const;
 };
 

@@ -184,4 +184,33 @@ void Replaying::tensorize(const TensorStage& stage, BlockRef block, const StageL
             [&] { tensorize_tile(sch_, tile); });
 }
 
+std::vector<Replayed::Prefetch> Replaying::prefetches(const std::map<te::TensorKey, Buffer>& buffers) const {
+  std::vector<Replayed::Prefetch> found;
+  for (const StageRef& stage : stages_.stages()) {
+    for (const AxisPrefetch& each : stage->prefetches) {
+      const auto loop = loops_.find(each.axis.get());
+      if (loop == loops_.end() || !sch_.is_alive(loop->second))
+        throw UserError("prefetch: axis {} of stage {} is no loop any more", each.axis->var->name_hint,
+                        stage->name())
+            .help("give an axis of the stage that is neither split nor fused");
+      if (sch_.get(loop->second)->for_kind == ForKind::kVectorized)
+        throw Unsupported("prefetch: axis {} of stage {} is vectorized, and a hint is for one line",
+                          each.axis->var->name_hint, stage->name())
+            .help("give the axis around it");
+      const te::Tensor tensor = stages_.current(each.tensor);
+      const auto given = buffers.find(te::key_of(tensor.get()));
+      const auto block = names_.find(tensor->op.get());
+      if (given != buffers.end())
+        found.push_back({loop->second, given->second, each.offset});
+      else if (block != names_.end() && stages_.stage(tensor->op)->attachment != Attachment::kInline)
+        found.push_back({loop->second,
+                         sch_.get(blocks_.at(stages_.stage(tensor->op).get()))
+                             ->writes[static_cast<size_t>(tensor->value_index)]
+                             ->buffer,
+                         each.offset});
+    }
+  }
+  return found;
+}
+
 }  // namespace tilewright::schedule

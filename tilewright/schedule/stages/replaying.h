@@ -1,16 +1,18 @@
 // Replays the decisions of stages as primitives of a schedule of blocks, consumers first: a stage that is computed inside
 // of another's loop finds that loop.
 #pragma once
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "tilewright/schedule/stages/axis_values.h"
+#include "tilewright/schedule/stages/replay.h"
 #include "tilewright/schedule/stages/stage_loops.h"
 #include "tilewright/schedule/stages/stage_schedule.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/format.h"
+#include "tilewright/te/operation.h"
 #include "tilewright/te/te.h"
 
 namespace tilewright::schedule {
@@ -22,6 +24,8 @@ class Replaying {
 
   void run();
 
+  /// `buffers` are those of arguments, by tensor.
+  std::vector<Replayed::Prefetch> prefetches(const std::map<te::TensorKey, Buffer>& buffers) const;
   /// By axis; that of the steps is the scan's.
   LoopsByAxis take_loops() {
     for (const auto& [op, step] : in_steps_) loops_.erase(step.axis.get());

@@ -47,6 +47,13 @@ struct AxisMark {
   std::vector<std::pair<std::string, ObjectRef>> annotations;  // in the order given
 };
 
+/// What iteration axis + offset reads of the tensor is asked for ahead.
+struct AxisPrefetch {
+  te::Tensor tensor;
+  IterVar axis;
+  PrimExpr offset;
+};
+
 enum class Attachment : uint8_t { kRoot, kInline, kAt };
 
 struct StorageAlign {
@@ -94,6 +101,7 @@ class TensorStage {
   bool is_double_buffered = false;
   bool is_output = false;
   std::vector<StorageAlign> alignments;
+  std::vector<AxisPrefetch> prefetches;
   std::vector<std::string>
       env_threads;  // of a scan: tags of the threads that are launched once for all steps
 

@@ -335,11 +335,14 @@ class Stage:
         self._core.env_threads(tags)
 
     def prefetch(self, tensor, var, offset) -> None:
-        """Refused: fetching ahead is decided by default schedules."""
-        raise Unsupported(
-            "prefetch: loops that were written by hand do not fetch ahead\n"
-            "help: processors do so for rows; default schedules (tilewright.compile) decide it for panels"
-        )
+        """Asks for the cache lines of `tensor` that iteration `var + offset` reads; on a GPU nothing is done.
+
+        tensor  what the loop of `var` reads: nothing happens if it reads none of it
+        var     an axis of this stage
+        offset  iterations ahead: 0 or more
+        Raises  UserError if var is no axis of the stage
+        """
+        self._core.prefetch(tensor, var, offset)
 
     def rolling_buffer(self) -> None:
         """Refused by this language; schedules of blocks have it."""
