@@ -1,4 +1,5 @@
-"""Writes the lists in docs/ that follow from the program: commands, steps of lowering, graph passes and operators, those of ONNX.
+"""Writes the lists in docs/ that follow from the program: commands, steps of lowering, graph passes and operators, those of ONNX,
+functions of topi.
 
 python tools/doc_lists.py            writes them; a test fails while one is not what this makes
 python tools/doc_lists.py --print    prints them
@@ -8,9 +9,11 @@ A list stands between the lines `<!-- NAME: tools/doc_lists.py -->` and `<!-- en
 
 import argparse
 import difflib
+import os
 import re
 import shutil
 import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -97,6 +100,13 @@ def graph_operators(page: str) -> str:
     return "\n\n".join(parts)
 
 
+def topi_functions(page: str) -> str:
+    """What the cases of tests/topi say, in a process of its own, where `import tvm` is tilewright."""
+    words = [sys.executable, "-m", "tilewright.compat", str(ROOT / "tests/topi/table.py")]
+    env = os.environ | {"PYTHONPATH": f"{ROOT / 'tests'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    return subprocess.run(words, capture_output=True, text=True, check=True, env=env).stdout.rstrip("\n")
+
+
 #: the list, its page and what makes it
 LISTS = {
     "commands": ("docs/cli.md", commands),
@@ -104,6 +114,7 @@ LISTS = {
     "passes": ("docs/graph-passes.md", passes),
     "operators": ("docs/onnx.md", operators),
     "graph operators": ("docs/operators.md", graph_operators),
+    "topi functions": ("docs/topi.md", topi_functions),
 }
 
 

@@ -130,6 +130,29 @@ std::string refusal(DeviceLanguage language, std::string_view program) {
   }
 }
 
+TEST(Device, FunctionsOfLibdeviceAreDeclared) {
+  const std::string text = text_of(DeviceLanguage::kCuda, R"(
+@T.prim_func
+def f(A: T.Buffer((32,), "float32"), B: T.Buffer((32,), "float64")):
+    T.func_attr({"tir.noalias": True})
+    for tx in T.thread_binding(32, thread="threadIdx.x"):
+        A[tx] = T.call_pure_extern("float32", "__nv_expf", A[tx]) + T.call_pure_extern("float32", "__nv_expf", A[tx] * A[tx])
+        B[tx] = T.call_pure_extern("float64", "__nv_ldexp", B[tx], tx)
+)");
+  EXPECT_THAT(text, testing::StartsWith(R"(// Made by tilewright.
+extern "C" __device__ float __nv_expf(float);
+extern "C" __device__ double __nv_ldexp(double, int);
+
+// f: 1 block of 32 threads
+)"));
+  if (std::system("nvcc --version > /dev/null 2>&1") != 0) return;
+  const TestFolder folder;
+  std::ofstream(folder / "f.cu") << text;
+  EXPECT_EQ(output_of(fmt::format("nvcc -cubin -arch=sm_80 -Werror all-warnings -o {} {}",
+                                  (folder / "f.cubin").string(), (folder / "f.cu").string())),
+            "");
+}
+
 TEST(Device, TextOfVectors) {
   EXPECT_EQ(text_of(DeviceLanguage::kCuda, kVectors.text), R"(// Made by tilewright.
 // NaN if one is

@@ -264,6 +264,24 @@ def test_a_product_on_tensor_cores(tmp_path):
     np.testing.assert_allclose(c, a.astype("float32") @ b.astype("float32"), rtol=1e-4, atol=1e-4)
 
 
+LIBDEVICE = """
+extern "C" __device__ float __nv_rsqrtf(float);
+extern "C" __device__ double __nv_exp(double);
+extern "C" __global__ void values(float* A, double* B) {
+  A[threadIdx.x] = __nv_rsqrtf(A[threadIdx.x]);
+  B[threadIdx.x] = __nv_exp(B[threadIdx.x]);
+}
+"""
+
+
+def test_functions_of_libdevice(tmp_path):
+    a, b = abs(numbers(7)), numbers(7).astype("float64")
+    expected = 1 / np.sqrt(a), np.exp(b)
+    assert Library(LIBDEVICE, tmp_path).launch("values", (1,), (7,), a, b) == 0
+    np.testing.assert_allclose(a, expected[0], rtol=1e-6)
+    np.testing.assert_allclose(b, expected[1], rtol=1e-14)
+
+
 def test_the_stand_in_of_nvcc(tmp_path):
     said = subprocess.run([NVCC, "--version"], capture_output=True, text=True, check=True)
     assert said.stdout == "nvcc: tilewright's emulation of CUDA on a CPU\n"

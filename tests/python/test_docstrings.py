@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tilewright
-from tilewright import relax, te
+from tilewright import relax, te, topi
 from tilewright.script import parse
 
 MODEL = Path(__file__).resolve().parents[2] / "examples/fashion_mnist/fashion_mnist.onnx"
@@ -74,6 +74,7 @@ def names() -> dict:
         "relax": relax,
         "te": te,
         "tilewright": tilewright,
+        "topi": topi,
         "x": x,
     }
 

@@ -317,3 +317,14 @@ def test_a_failing_function_is_the_error_of_the_call():
     func = tilewright.build(te.create_prim_func([A, B]))
     with pytest.raises(ValueError, match="not today"):
         func(*(tilewright.tensor(numpy.zeros(3, "float32")) for _ in range(2)))
+
+
+def test_memory_that_calls_read_is_not_given_away_before():
+    """The calls read views of the buffers between them, which no statement declares."""
+    A = te.placeholder(SHAPE, name="A")
+    first = plus_one(A, "B")
+    third = doubled(doubled(doubled(first, "C"), "D"), "E")
+    last = te.compute(SHAPE, lambda i, j: third[i, j] - doubled(first, "F")[i, j], name="G")
+    x, result = numbers(), tilewright.empty(SHAPE)
+    tilewright.build(te.create_prim_func([A, last]))["main"](tilewright.tensor(x), result)
+    numpy.testing.assert_allclose(result.numpy(), 6 * (x + 1), rtol=1e-5)

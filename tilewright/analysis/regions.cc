@@ -1,9 +1,14 @@
 #include "tilewright/analysis/regions.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
 #include "tilewright/analysis/index_range.h"
+#include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/pointer_use.h"
@@ -64,8 +69,13 @@ class Collector {
     if (block->init) visit(block->init);
     std::unordered_set<const BufferNode*> initialised;
     for (const auto& [buffer, box] : writes_.boxes) initialised.insert(buffer.get());
+    walk(block->body, [&](const BufferStoreNode* store) {
+      if (initialised.contains(store->buffer.get())) sums_[store->buffer.get()].push_back(store);
+    });
     visit(block->body);
-    std::erase_if(reads_.boxes, [&](auto& entry) { return initialised.contains(entry.first.get()); });
+    std::erase_if(reads_.boxes, [&](auto& entry) {
+      return initialised.contains(entry.first.get()) && !read_elsewhere_.contains(entry.first.get());
+    });
     return {reads_.regions(), writes_.regions()};
   }
 
@@ -128,6 +138,7 @@ class Collector {
         [&](const LetNode* let) { return bind(let->var, let->value); },
         [&](const BlockRealizeNode* realize) { return visit_realize(realize); },
         [&](const BufferLoadNode* load) {
+          if (continues_sum(load)) return true;
           touch(&reads_, load->buffer, box_of(load->buffer, load->indices));
           return true;
         },
@@ -145,6 +156,23 @@ class Collector {
           touch_all(var, true, true);
           return false;
         });
+  }
+
+  // True for Y[i] in Y[i] = Y[i] + x of a block whose init stores to Y; P[t - 1, k] in P[t, i] = P[t, i] + P[t - 1, k] is
+  // what another instance has computed.
+  bool continues_sum(const BufferLoadNode* load) {
+    const auto found = sums_.find(load->buffer.get());
+    if (found == sums_.end()) return false;
+    arith::Analyzer analyzer;
+    const auto is_place_of = [&](const BufferStoreNode* store) {
+      return std::ranges::equal(load->indices, store->indices, [&](const PrimExpr& a, const PrimExpr& b) {
+        return structural_equal(a, b) ||
+               (a->dtype == b->dtype && a->dtype.is_scalar() && analyzer.can_prove_equal(a, b));
+      });
+    };
+    if (std::ranges::any_of(found->second, is_place_of)) return true;
+    read_elsewhere_.insert(load->buffer.get());
+    return false;
   }
 
   bool visit_attr(const AttrStmtNode* attr) {
@@ -301,6 +329,8 @@ class Collector {
   }
 
   IndexScope scope_;
+  std::unordered_map<const BufferNode*, std::vector<const BufferStoreNode*>> sums_;  // that init begins
+  std::unordered_set<const BufferNode*> read_elsewhere_;       // than where they are stored
   int num_guards_ = 0;                                         // number of enclosing conditions
   std::unordered_set<const BufferNode*> inner_, declared_;     // allocated, declared inside
   std::unordered_map<const BufferNode*, BufferRegion> views_;  // match_buffers inside

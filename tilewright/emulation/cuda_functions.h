@@ -135,4 +135,23 @@ inline float __fdividef(float a, float b) { return a / b; }
 inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fmul_rn(float a, float b) { return a * b; }
+// functions of libdevice that programs name
+#define TW_LIBDEVICE(name)                                               \
+  extern "C" inline float __nv_##name##f(float a) { return name##f(a); } \
+  extern "C" inline double __nv_##name(double a) { return name(a); }
+TW_LIBDEVICE(exp)
+TW_LIBDEVICE(exp2)
+TW_LIBDEVICE(log)
+TW_LIBDEVICE(log2)
+TW_LIBDEVICE(log10)
+TW_LIBDEVICE(sqrt)
+TW_LIBDEVICE(rsqrt)
+TW_LIBDEVICE(sin)
+TW_LIBDEVICE(cos)
+TW_LIBDEVICE(tan)
+TW_LIBDEVICE(tanh)
+TW_LIBDEVICE(erf)
+TW_LIBDEVICE(floor)
+TW_LIBDEVICE(ceil)
+#undef TW_LIBDEVICE
 inline float __saturatef(float a) { return a > 0 ? (a < 1 ? a : 1) : 0; }

@@ -100,7 +100,9 @@ void bind_stage(nb::module_& m) {
            })
       .def("storage_align", [](TensorStage& self, int64_t axis, int64_t factor,
                                int64_t offset) { self.alignments.push_back({axis, factor, offset}); })
-      .def("double_buffer", [](TensorStage& self) { self.is_double_buffered = true; });
+      .def("double_buffer", [](TensorStage& self) { self.is_double_buffered = true; })
+      .def("env_threads",
+           [](TensorStage& self, std::vector<std::string> tags) { self.env_threads = std::move(tags); });
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/te/extern.h"
 #include "tilewright/te/operation.h"
-#include "tilewright/te/scan.h"
+#include "tilewright/te/scan_cell.h"
 #include "tilewright/tir/op.h"
 
 namespace tilewright::te {
@@ -38,11 +38,12 @@ struct Axes {
   Substitution map;
 };
 
-// The loop around the operations of a step.
+// The loop around the operations of a step, and the one that is lowered in it now.
 struct StepLoop {
+  const TeScanNode* scan;
   Var var;
   Range steps;
-  std::vector<TensorKey> states;  // what the cell knows as its states
+  const CellPart* part = nullptr;
 };
 
 class Lowering {
@@ -62,7 +63,7 @@ class Lowering {
   Stmt lower(const Operation& op);
   void add_states(const std::vector<Operation>& order);
   Stmt copied_init(const TeTensorNode* init, const Buffer& state, const std::string& name);
-  void add_step_axis(Axes* axes, const TeComputeNode* compute);
+  void add_step_axis(Axes* axes, const IterVar& axis);
   Buffer output(const Operation& op, size_t value_index, const Shape& shape, DataType dtype);
   Stmt lower_values(const TeComputeNode* compute, Axes& axes, const std::vector<Buffer>& outputs);
   Stmt lower_reduction(const TeComputeNode* compute, Axes& axes, const std::vector<Buffer>& outputs);
@@ -84,6 +85,7 @@ class Lowering {
   std::unordered_map<const Object*, std::string> blocks_;
   std::unordered_set<const Object*> inside_;  // operations of steps, and placeholders of states
   std::unordered_set<const Object*> writes_state_;
+  std::vector<Tensor> copies_;      // of inits: their keys stay theirs
   const StepLoop* step_ = nullptr;  // around what is lowered now
 };
 
@@ -234,17 +236,22 @@ Stmt Lowering::nest(const TeComputeNode* compute, const Axes& axes, const std::v
   const bool has_own_name = outputs.size() > 1 || writes_state_.contains(compute);
   std::string name = has_own_name ? names_.unique(compute->name) : outputs[0]->name;
   blocks_[compute] = name;
+  AttrMap attrs = block_attrs(compute->attrs);
+  if (step_ && writes_state_.contains(compute)) {
+    for (const auto& [key, value] : block_attrs(step_->scan->attrs)) attrs.set(key, value);
+  }
   Block block = BlockNode::make(std::move(name), block_axes, std::vector<Buffer>{},
                                 std::vector<BufferRegion>{}, std::vector<BufferRegion>{},
-                                std::vector<MatchBufferRegion>{}, block_attrs(compute->attrs), init, body);
+                                std::vector<MatchBufferRegion>{}, std::move(attrs), init, body);
   analysis::AccessRegions regions = analysis::access_regions(block);
   block = with(block, [&](BlockNode& node) {
     node.reads = std::move(regions.reads);
     node.writes = std::move(regions.writes);
   });
   Stmt stmt = BlockRealizeNode::make(values, PrimExpr(bool_imm(true)), block);
-  const size_t first_own = step_ ? 1 : 0;
-  for (size_t n = axes.loops.size(); n-- > first_own;) stmt = loop(axes.loops[n], axes.extents[n], stmt);
+  for (size_t n = axes.loops.size(); n-- > 0;) {
+    if (!step_ || axes.loops[n] != step_->var) stmt = loop(axes.loops[n], axes.extents[n], stmt);
+  }
   return stmt;
 }
 
@@ -332,11 +339,11 @@ Stmt Lowering::lower(const TeComputeNode* compute) {
   for (size_t n = 0; n < compute->body.size(); ++n)
     outputs.push_back(output(Operation(compute), n, shape, compute->body[n]->dtype));
   Axes axes;
-  for (const IterVar& axis : compute->axis) {
-    if (step_ && axes.loops.empty())
-      add_step_axis(&axes, compute);
+  for (size_t n = 0; n < compute->axis.size(); ++n) {
+    if (step_ && n == step_->part->dim)
+      add_step_axis(&axes, compute->axis[n]);
     else
-      add_axis(&axes, axis);
+      add_axis(&axes, compute->axis[n]);
   }
   return is<ReduceNode>(compute->body[0]) ? lower_reduction(compute, axes, outputs)
                                           : lower_values(compute, axes, outputs);
@@ -362,21 +369,18 @@ Stmt Lowering::lower(const TeExternNode* external) {
   return extern_block(external, std::move(name), inputs, outputs);
 }
 
-// Steps are in order for what reads and writes a state itself.
-void Lowering::add_step_axis(Axes* axes, const TeComputeNode* compute) {
-  bool reads_state = false;
-  for (const Tensor& input : inputs_of(Operation(compute)))
-    reads_state |=
-        std::find(step_->states.begin(), step_->states.end(), key_of(input.get())) != step_->states.end();
-  const bool is_ordered = reads_state && writes_state_.contains(compute);
-  const IterVar& axis = compute->axis[0];
-  const Var block_var = make_var("v_" + axis->var->name_hint, step_->var->dtype);
+// Steps are in order for what writes a state; the rest of a step can be computed for each row alone.
+void Lowering::add_step_axis(Axes* axes, const IterVar& axis) {
+  const DataType dtype = step_->var->dtype;
+  const bool is_ordered = writes_state_.contains(step_->part->op.get());
+  const PrimExpr first = step_->steps->min - imm(step_->part->lag, dtype);
+  const Var block_var = make_var("v_" + axis->var->name_hint, dtype);
   axes->map[axis->var.get()] = block_var;
   axes->loops.push_back(step_->var);
   axes->extents.push_back(step_->steps->extent);
-  axes->values.push_back(step_->steps->min + step_->var);
-  axes->block_axes.push_back(
-      IterVarNode::make(block_var, step_->steps, is_ordered ? IterType::kScan : IterType::kSpatial));
+  axes->values.push_back(first + step_->var);
+  axes->block_axes.push_back(IterVarNode::make(block_var, make_range(first, step_->steps->extent),
+                                               is_ordered ? IterType::kScan : IterType::kSpatial));
 }
 
 // The buffers of states: inits and updates write them, the cell reads them.
@@ -385,7 +389,7 @@ void Lowering::add_states(const std::vector<Operation>& order) {
   for (const Operation& op : order) {
     const auto* scan = op.as<TeScanNode>();
     if (!scan) continue;
-    for (const Operation& each : cell_of(scan)) inside_.insert(each.get());
+    for (const CellPart& part : cell_of(scan)) inside_.insert(part.op.get());
     for (size_t n = 0; n < scan->state.size(); ++n) {
       const TeTensorNode *state = scan->state[n].get(), *update = scan->update[n].get(),
                          *init = scan->init[n].get();
@@ -409,46 +413,37 @@ void Lowering::add_states(const std::vector<Operation>& order) {
 
 // The first steps of a state that are not computed in its buffer.
 Stmt Lowering::copied_init(const TeTensorNode* init, const Buffer& state, const std::string& name) {
-  const Buffer source = buffers_.at(key_of(init));
-  const TeComputeNode* made = nullptr;
-  Axes axes;
-  std::vector<IterVar> own;
-  std::vector<PrimExpr> indices;
-  for (size_t dim = 0; dim < init->shape.size(); ++dim)
-    own.push_back(IterVarNode::make(make_var(fmt::format("i{}", dim), init->shape[dim]->dtype),
-                                    make_range(imm(0, init->shape[dim]->dtype), init->shape[dim]),
-                                    IterType::kSpatial));
-  const Operation copy =
-      TeComputeNode::make(name + "_init", own, std::vector<PrimExpr>{}, AttrMap{});
-  made = copy.as<TeComputeNode>();
-  writes_state_.insert(made);
-  for (const IterVar& axis : own) add_axis(&axes, axis);
-  for (const IterVar& axis : axes.block_axes) indices.push_back(axis->var);
-  Stmt body = nest(made, axes, {state}, nullptr, store(state, load(source, indices), indices));
-  blocks_.erase(made);
-  writes_state_.erase(made);
-  return body;
+  const Tensor source{Ref<TeTensorNode>(init)};
+  copies_.push_back(te::compute(
+      init->shape,
+      [&](const std::vector<Var>& axes) -> PrimExpr { return source(Indices(axes.begin(), axes.end())); },
+      {.name = name + "_init"}));
+  const Operation& copy = copies_.back()->op;
+  buffers_[{copy.get(), 0}] = state;
+  writes_state_.insert(copy.get());
+  return lower(copy.as<TeComputeNode>());
 }
 
 Stmt Lowering::lower(const TeScanNode* scan) {
   std::vector<Stmt> stmts;
   for (size_t n = 0; n < scan->state.size(); ++n) {
-    const Buffer& state = buffers_.at({scan, static_cast<int64_t>(n)});
+    const Buffer state = buffers_.at({scan, static_cast<int64_t>(n)});
     if (buffers_.at(key_of(scan->init[n].get())) != state)
       stmts.push_back(copied_init(scan->init[n].get(), state, scan->name));
   }
   const Range steps = steps_of(scan);
-  StepLoop around{make_var(scan->axis[0]->var->name_hint, steps->extent->dtype), steps, {}};
-  if (!options_.index_dtype.is_void())
-    around = {make_var(around.var->name_hint, options_.index_dtype),
-              make_range(as_index(steps->min), as_index(steps->extent)),
-              {}};
-  for (const auto& state : scan->state) around.states.push_back(key_of(state.get()));
-  step_ = &around;
+  const PrimExpr extent = as_index(steps->extent);
+  const auto* update = scan->update[0]->op.as<TeComputeNode>();
+  StepLoop step{scan, make_var(update->axis[0]->var->name_hint, extent->dtype),
+                make_range(as_index(steps->min), extent)};
+  step_ = &step;
   std::vector<Stmt> cell;
-  for (const Operation& op : cell_of(scan)) cell.push_back(lower(op.as<TeComputeNode>()));
+  for (const CellPart& part : cell_of(scan)) {
+    step.part = &part;
+    cell.push_back(lower(part.op.as<TeComputeNode>()));
+  }
   step_ = nullptr;
-  stmts.push_back(loop(around.var, around.steps->extent, seq(std::move(cell))));
+  stmts.push_back(loop(step.var, extent, seq(std::move(cell))));
   return seq(std::move(stmts));
 }
 
@@ -469,6 +464,7 @@ CreatedFunc Lowering::run(const std::vector<ObjectRef>& args) {
   for (const ObjectRef& arg : args) {
     if (const auto* tensor = arg.as<TeTensorNode>()) results.push_back(tensor->op);
   }
+  results.insert(results.end(), options_.computed_too.begin(), options_.computed_too.end());
   const std::vector<Operation> order = operations_of(results);
   require_known_variables(order);
   add_states(order);

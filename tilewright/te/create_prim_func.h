@@ -19,6 +19,8 @@ struct CreateOptions {
   std::string global_symbol = "main";
   DataType index_dtype = DataType::void_();             // of loops and axes; void: the dtype of the extents
   std::vector<std::pair<Tensor, Buffer>> buffers = {};  // of arguments whose memory is not compact
+  std::vector<Operation> computed_too =
+      {};  // although no argument needs them; their memory is the function's
 };
 
 /// The function that computes the tensors among `args` from the placeholders among them.

@@ -86,6 +86,9 @@ class Reverse {
     if (!is_output(result) && !parts_.contains(key)) return;
     const auto* compute = op.as<TeComputeNode>();
     if (inputs_of(op).empty()) return;
+    if (is<TeScanNode>(op))
+      throw Unsupported("te.gradient: {} is a scan, whose steps would have to run backwards", op->name)
+          .help("write that as a te.scan of its own, or the steps as operators of relax");
     if (!compute)
       throw Unsupported("te.gradient: {} is computed by a statement of its own", op->name)
           .help("gradients are those of te.compute");

@@ -48,7 +48,11 @@ def install() -> types.ModuleType:
         modules[name].__dict__.update(table())
     for name, module in modules.items():
         parent, _, child = name.rpartition(".")
-        if parent:
+        # tvm.topi.sort is the function, and `from tvm.topi.sort import argsort` finds the module
+        is_hidden = parent.startswith("tvm.topi") and isinstance(
+            modules[parent].__dict__.get(child), types.FunctionType
+        )
+        if parent and not is_hidden:
             modules[parent].__dict__[child] = module
     errors.add()
     classes.rename()

@@ -111,10 +111,18 @@ def _attribute(name: str, default):
     return property(lambda self: _plain(dict(self.attrs).get(name, default)), doc=f"attribute {name}")
 
 
+def _save(self, file_name, fmt: str = "") -> None:
+    """Writes the module to a file, by its ending; of kernels for a device their text."""
+    if self.name in ("cuda", "opencl", "metal"):
+        Path(file_name).write_text(self.get_source(fmt) if fmt else self.get_source())
+    else:
+        self.export_library(file_name)
+
+
 def add() -> None:
     """Gives modules and targets these methods."""
     _Module.export_library = _export_library
-    _Module.save = lambda self, file_name, fmt="": self.export_library(file_name)
+    _Module.save = _save
     _Module.time_evaluator = _time_evaluator
     _Module.get_source = _Module.inspect_source = _get_source
     _Module.get_function = _get_function

@@ -26,6 +26,7 @@ from . import (
     traces,
     training,
 )
+from .lower_and_build import build_as_written, lower, tir_build
 from .members import public_names
 from .target import KINDS, target_or_current
 
@@ -70,54 +71,6 @@ def _convert(value):
     if isinstance(value, (str, ir.Object, runtime.Tensor)) or value is None:
         return value
     return _core.convert_function("callable", value) if callable(value) else tir.const(value)
-
-
-# the steps of our lowering that tvm.lower had
-_IN_LOWER = {
-    "lower_match_buffer",
-    "lower_init",
-    "place_allocations",
-    "lower_blocks",
-    "compact_buffers",
-    "interleave_virtual_threads",
-    "double_buffer",
-    "partition_loops",
-    "flatten_buffers",
-    "share_storage",
-    "unroll_loops",
-    "vectorize_loops",
-    "remove_no_op",
-}
-
-
-def lower(inp, args=None, name: str = "main", binds: dict | None = None, simple_mode: bool = False):
-    """tvm.lower of loop programs: blocks become loops over flat buffers, step by step as before code is generated; of a
-    schedule by stages in the form of its time."""
-    of_stages = isinstance(inp, te_schedule.Schedule)
-    if of_stages:
-        inp = te_schedule.scheduled(inp, args, name, binds)
-    mod = inp if isinstance(inp, ir.IRModule) else ir.IRModule({name: inp})
-    lowered = _lowered_from_stages if of_stages else _lowered
-    funcs = {
-        var.name_hint: lowered(func) if isinstance(func, tir.PrimFunc) else func
-        for var, func in mod.functions_items()
-    }
-    return ir.IRModule(funcs, mod.attrs, mod.global_infos)
-
-
-def _lowered(func):
-    return arith.simplify_program(_flattened(func))
-
-
-def _flattened(func):
-    for step, _ in _core.lowering_steps("llvm"):
-        if step in _IN_LOWER:
-            func = _core.lowering_step(step, func)
-    return func
-
-
-def _lowered_from_stages(func):
-    return te_schedule.flat(te_schedule.guarded(_flattened(func)))
 
 
 def nd_names() -> dict:
@@ -175,7 +128,7 @@ def tir_names() -> dict:
         "comm_reducer": te.comm_reducer,
         "sum": te.sum,
         "IndexMap": tir.IndexMap,
-        "build": _tir_build,
+        "build": tir_build,
         **intrinsics.TIR_NAMES,
     }
 
@@ -302,21 +255,6 @@ def relax_vm_names() -> dict:
         "VirtualMachine": graphs.VirtualMachine,
         "Executable": classes.OldExecutable,
     }
-
-
-def build_as_written(mod, target=None, *of_stages, name: str | None = None, **options):
-    """tvm.build: loop programs run as they are written, so that a lesson sees what its own steps gain; `name` is that of a function
-    which is no part of a module, as until 2024.  Of a schedule by stages: tvm.build(s, args, target, name=)."""
-    if isinstance(mod, te_schedule.Schedule):
-        mod, target, options = te_schedule.module_to_build(mod, target, of_stages, name, options)
-    if name and isinstance(mod, tw.tir.PrimFunc):
-        mod = mod.with_attr("global_symbol", name)
-    return tw.build(mod, target_or_current(target), schedule=False, **options)
-
-
-def _tir_build(mod, target=None, pipeline="default"):
-    """tvm.tir.build: loop programs run as they are written."""
-    return build_as_written(mod, target)
 
 
 def _old_relax_build(mod, target="llvm", params=None):

@@ -1,6 +1,6 @@
 """The modules that `import tvm` gives, parents before children; faces.py says what is in them."""
 
-from tilewright import relax, runtime, script, tir, topi
+from tilewright import relax, runtime, script, tir
 from tilewright import transform as tw_transform
 
 from . import (
@@ -25,17 +25,19 @@ from . import (
     relax_testing,
     relax_transform,
     relay,
+    rpc,
     scopes,
     statement_builder,
     target,
     te_schedule,
     testing,
     tir_functions,
+    topi,
     training,
     transform,
 )
 from . import ir_builder as builder
-from .contrib import cc, nvcc, popen_pool, tar, utils
+from .contrib import cblas, cc, nvcc, popen_pool, tar, utils
 from .faces import (
     access_path_names,
     array,
@@ -134,8 +136,7 @@ MODULES = {
     "tvm.te.hybrid": lambda: hybrid.NAMES,
     "tvm.te.tag": te_names,
     "tvm.tir": tir_names,
-    "tvm.topi": lambda: public_names(topi),
-    "tvm.topi.nn": lambda: public_names(topi.nn),
+    **topi.MODULES,
     "tvm.s_tir": lambda: {**tir_names(), "renew_defs": tir_functions.renew_defs},
     "tvm.tirx": tir_names,
     **{
@@ -153,6 +154,8 @@ MODULES = {
         "compile": relax_build.compile_as_written,
     },
     **{f"tvm.{folder}": dict for folder in ("contrib", "support")},
+    "tvm.rpc": lambda: rpc.NAMES,
+    "tvm.contrib.cblas": lambda: {"matmul": cblas.matmul, "batch_matmul": cblas.batch_matmul},
     **{f"tvm.{folder}.{name}": names for folder in ("contrib", "support") for name, names in _TOOLS.items()},
     "tvm.relax": relax_names,
     **{

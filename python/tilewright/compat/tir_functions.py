@@ -156,8 +156,13 @@ def with_parts(node, change, *, with_axes: bool = False):
         old = getattr(node, name)
         new = changed(old)
         if not _is_same(new, old):
-            fields[name] = new
+            fields[name] = _without_sequences(new) if isinstance(node, tir.SeqStmt) else new
     return node.replace(**fields) if fields else node
+
+
+def _without_sequences(stmts: list) -> list:
+    """Statements of which sequences among them are made of."""
+    return [each for stmt in stmts for each in (stmt.seq if isinstance(stmt, tir.SeqStmt) else [stmt])]
 
 
 def _is_same(a, b) -> bool:

@@ -36,6 +36,17 @@ def _own_names(names) -> list:
     return [name for name in own if hasattr(relax.transform, name)]
 
 
+def _lower_passes(added) -> list:
+    """The pairs of config={"tir.add_lower_pass": [(phase, pass), ...]}, which tvm.lower and tvm.build of loop programs run."""
+    for entry in added:
+        if len(entry) != 2 or entry[0] not in range(4):
+            raise UserError(
+                f"PassContext: {entry} of tir.add_lower_pass is no pair of a phase and a pass\n"
+                "help: phase 0 is before blocks become loops, 1 to 3 are behind"
+            )
+    return list(added)
+
+
 class PassContext(transform.PassContext):
     """tilewright's context; names of passes of loop programs may be disabled as well, and levels above 3 are 3."""
 
@@ -46,6 +57,7 @@ class PassContext(transform.PassContext):
         theirs = ("tir.", "s_tir.", "relax.", "testing.")
         options = {key: value for key, value in options.items() if not key.startswith(theirs)}
         super().__init__(min(opt_level, 3), _own_names(required_pass), known, options, instruments)
+        self.lower_passes = _lower_passes((config or {}).get("tir.add_lower_pass", ()))
         # as written: passes of loop programs and the user's own are found by their names
         self.all_disabled = list(disabled_pass or ())
 

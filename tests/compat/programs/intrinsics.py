@@ -14,7 +14,7 @@ def lines(name, formula, target):
     A = te.placeholder((n,), name="A")
     B = te.compute(A.shape, lambda i: formula(A[i]), name="B")
     s = te.create_schedule(B.op)
-    if target == "opencl":
+    if target in ("opencl", "cuda"):
         outer, inner = s[B].split(B.op.axis[0], factor=64)
         s[B].bind(outer, te.thread_axis("blockIdx.x"))
         s[B].bind(inner, te.thread_axis("threadIdx.x"))
@@ -93,6 +93,16 @@ assert (
 ), head
 if tvm.opencl(0).exist:
     check(sigmoid, "mysigm", 1 / (1 + np.exp(-numbers)), tvm.opencl(0))
+
+# functions of CUDA and of its library libdevice, which has no header
+tvm.ir.register_intrin_lowering(
+    "tir.half_log",
+    target="cuda",
+    f=lambda op: tvm.tir.call_pure_extern("float32", "__logf", op.args[0]) * 0.5,
+)
+assert "__logf(A[" in lines("halves", half_log, "cuda").imported_modules[0].get_source()
+by_libdevice = lines("logs", lambda x: tvm.tir.call_pure_extern("float32", "__nv_logf", x), "cuda")
+assert 'extern "C" __device__ float __nv_logf(float);' in by_libdevice.imported_modules[0].get_source()
 
 try:
     tvm.ir.register_op_attr("tir.half_log", "FInferType", None)("no type")

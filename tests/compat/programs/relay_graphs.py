@@ -44,6 +44,10 @@ close(run(relay.clip(x, -0.5, 0.5), x=a), a.clip(-0.5, 0.5))
 
 # forms
 close(run(relay.reshape(x, (0, -1, 1)), x=a), a[:, :, None])
+close(run(relay.reshape(x, (-3, 1)), x=a), a.reshape(35, 1))
+close(run(relay.reshape(x, (5, -2)), x=a), a)
+close(run(relay.reshape(relay.reshape(x, -1), (-4, -1, 7)), x=a), a)
+close(run(relay.reshape(x, (-4, 5, -1, -2)), x=a), a[:, None])
 close(run(relay.transpose(x), x=a), a.T)
 close(run(relay.transpose(x, (1, 0)), x=a), a.T)
 close(run(relay.expand_dims(x, 1, num_newaxis=2), x=a), a[:, None, None])
@@ -103,6 +107,44 @@ norm = relay.nn.batch_norm(data, *(relay.const(each) for each in statistics))[0]
 gamma, beta, mean, variance = (each.reshape(3, 1, 1) for each in statistics)
 close(run(norm, data=image), (image - mean) / np.sqrt(variance + 1e-5) * gamma + beta)
 
+# weights without shapes
+layer = relay.nn.bias_add(relay.nn.dense(x, relay.var("w"), units=3), relay.var("b"))
+assert [str(each.name_hint) for each in relay.analysis.free_vars(layer)] == ["x", "w", "b"]
+close(run(layer, x=a, w=w, b=bias), expected)
+late = relay.var("w")
+sums = relay.sum(relay.nn.dense(x, late, units=3))
+close(run(relay.add(sums, relay.sum(late)), x=a, w=w), (a @ w.T).sum() + w.sum())
+assert len(relay.Function([x, late], sums).params) == 2
+grouped = numbers(6, 1, 3, 3)
+by_group = relay.nn.conv2d(data, relay.var("k"), groups=3, channels=6, kernel_size=3)
+wanted = np.einsum("ngchwij,gocij->ngohw", windows[:, :, None, 1:-1, 1:-1], grouped.reshape(3, 2, 1, 3, 3))
+close(run(by_group, data=image, k=grouped), wanted.reshape(2, 6, 7, 5))
+names = ("gamma", "beta", "mean", "var")
+norm = relay.nn.batch_norm(data, *(relay.var(name) for name in names))[0]
+close(
+    run(norm, data=image, **dict(zip(names, statistics, strict=True))),
+    (image - mean) / np.sqrt(variance + 1e-5) * gamma + beta,
+)
+slopes = numbers(3)
+close(
+    run(relay.nn.prelu(data, relay.var("alpha")), data=image, alpha=slopes),
+    np.where(image > 0, image, image * slopes.reshape(3, 1, 1)),
+)
+
+# networks of tutorials
+for network, shape in ((relay.testing.mlp, (2, 1, 5, 7)), (relay.testing.resnet, (1, 3, 28, 28))):
+    net, params = network.get_workload(batch_size=shape[0], num_classes=7, image_shape=shape[1:])
+    with tvm.transform.PassContext(opt_level=3):
+        lib = relay.build(net, target="llvm", params=params)
+    module = graph_executor.GraphModule(lib["default"](tvm.cpu(0)))
+    module.set_input("data", numbers(*shape))
+    module.run()
+    chances = module.get_output(0).numpy()
+    assert chances.shape == (shape[0], 7) and chances.min() >= 0
+    close(chances.sum(1), np.ones(shape[0]))
+    again = relay.create_executor(params=params).evaluate(net["main"])(module.get_input(0)).numpy()
+    close(again, chances)
+
 # open extents
 rows = relay.var("rows", shape=(relay.Any(), 7))
 for count in (0, 1, 127):
@@ -139,9 +181,10 @@ def refused(run, text):
 
 
 refused(
-    lambda: relay.var("w"),
-    "relay.var: variable w has neither type nor shape\n"
-    'help: as in relay.var("w", shape=(1, 64)): shapes of weights are not found from their use',
+    lambda: relay.exp(relay.var("w")),
+    "relay.var: the shape of w is not known\n"
+    'help: as in relay.var("w", shape=(1, 64)); without a shape it can be a weight of nn.dense(units=), nn.conv2d(channels=, kernel_size=), '
+    "nn.bias_add, nn.prelu and norms",
 )
 refused(
     lambda: relay.Function([x], x + y),
@@ -156,8 +199,16 @@ refused(
     lambda: relay.nn.conv2d(data, filters, channels=4), "relay.nn.conv2d: channels is 4, but weights have 5"
 )
 refused(
-    lambda: relay.reshape(x, (-2, 1)),
-    "relay.reshape: the codes -2, -3 and -4 of (-2, 1) are not known\nhelp: write the extents",
+    lambda: relay.reshape(x, (-5, 1)),
+    "relay.reshape: code -5 of (-5, 1) is not known\nhelp: there are 0, -1, -2, -3, and -4 with two numbers behind it",
+)
+refused(
+    lambda: relay.reshape(x, (0, -3)),
+    "relay.reshape: code -3 of (0, -3) needs 2 extents, and of (5, 7) 1 are left",
+)
+refused(
+    lambda: relay.testing.resnet.get_workload(num_layers=19),
+    "relay.testing.resnet: num_layers is 19, expected one of 18, 34, 50, 101, 152",
 )
 refused(
     lambda: relay.build(mod, {"cpu": "llvm", "gpu": "cuda"}),

@@ -21,11 +21,15 @@ FACTORS = (1, 2, 3, 4, 8, 32)
 class Program:
     """Tensors of a random program: `inputs` with their arrays, `steps` producers first, the last one is the result."""
 
+    kinds = ("chain", "total", "product", "window")
+
     def __init__(self, rng: random.Random):
         self.rng, self.inputs, self.arrays, self.steps = rng, [], [], []
+        self.fixed: list = []  # operations that have their place
+        self.steps_of_scan: list = []  # axes that have one iteration
         rows, columns, terms = (rng.choice(EXTENTS) for _ in range(3))
         self.sizes = {}
-        made = getattr(self, rng.choice(("chain", "total", "product", "window")))
+        made = getattr(self, rng.choice(self.kinds))
         made(self.extent("n", rows), self.extent("m", columns), self.extent("k", terms))
 
     def extent(self, name: str, value: int):
@@ -81,6 +85,10 @@ class Program:
         self.step("C", (n, m), lambda i, j: b[i, j] + b[i + 1, j] + b[i + 2, j])
 
 
+def reduce_axes(stage) -> list:
+    return list(getattr(stage.op, "reduce_axis", []))
+
+
 class Decisions:
     """Random decisions for the stages of a program, readers first."""
 
@@ -92,8 +100,8 @@ class Decisions:
     def make(self):
         steps = list(self.program.steps)
         if self.rng.random() < 0.3:
-            cached = self.rng.choice(steps)
-            if self.rng.random() < 0.4:  # the cache then has a dimension for each loop
+            cached = self.rng.choice([step for step in steps if not isinstance(step.op, te.ScanOp)])
+            if self.rng.random() < 0.4 and not self.program.steps_of_scan:  # the cache then has a dimension for each loop
                 for _ in range(self.rng.randint(1, 2)):
                     self.change_loops(self.s[cached])
             steps.insert(steps.index(cached), self.s.cache_write(cached, "global"))
@@ -102,7 +110,7 @@ class Decisions:
             readers = [step for step in steps if source in self.s[step].op.input_tensors]
             if readers:
                 steps.insert(0, self.s.cache_read(source, "global", readers))
-        sums = [step for step in steps if len(self.s[step].op.reduce_axis)]
+        sums = [step for step in steps if reduce_axes(self.s[step])]
         if sums and self.rng.random() < 0.4:
             chosen = sums[0]
             outer, inner = self.s[chosen].split(
@@ -117,12 +125,17 @@ class Decisions:
     def decide(self, step, is_last: bool) -> None:
         stage = self.s[step]
         chance = self.rng.random()
-        if not is_last and chance < 0.15 and not stage.op.reduce_axis:
+        if (
+            not is_last
+            and chance < 0.15
+            and not reduce_axes(stage)
+            and stage.origin_op not in self.program.fixed
+        ):
             stage.compute_inline()
             return
         readers = [reader for reader in self.s.stages if stage.op in [t.op for t in reader.op.input_tensors]]
         places = [place for place in self.places if len(readers) == 1 and place[0] == readers[0]]
-        if not is_last and chance < 0.7 and places:
+        if not is_last and chance < 0.7 and places and stage.origin_op not in self.program.fixed:
             place = self.rng.choice(places)
             if self.rng.random() < 0.2:
                 self.s.create_group(outputs=step, inputs=self.program.inputs).compute_at(*place)
@@ -133,11 +146,11 @@ class Decisions:
         for axis in stage.leaf_iter_vars:
             self.places.append((stage, axis))
         for axis in stage.leaf_iter_vars:
-            if self.rng.random() < 0.15:
+            if self.rng.random() < 0.15 and axis not in self.program.steps_of_scan:
                 self.rng.choice((stage.vectorize, stage.parallel, stage.unroll))(axis)
 
     def change_loops(self, stage) -> None:
-        leaves = list(stage.leaf_iter_vars)
+        leaves = [axis for axis in stage.leaf_iter_vars if axis not in self.program.steps_of_scan]
         kind = self.rng.choice(("split", "split", "reorder", "fuse"))
         if kind == "split" and leaves:
             stage.split(
@@ -169,10 +182,10 @@ def check_bounds(s) -> None:
             raise tvm.error.InternalError(f"internal error: some axes of {stage.op.name} have no range")
 
 
-def check(seed: int, tell) -> tuple:
+def check(seed: int, tell, kind=Program) -> tuple:
     """(seed, what came out, detail)"""
     rng = random.Random(seed)
-    program = Program(rng)
+    program = kind(rng)
     tell("as written")
     expected = run(te.create_schedule(program.steps[-1].op), program, "written")
     tell("scheduled")
@@ -195,8 +208,8 @@ def crashed(seed: int, stage: str, how: str) -> tuple:
 CAMPAIGN = Campaign(check, crashed, is_last=lambda result: result[1] in ("crashed",))
 
 
-def main() -> int:
-    command = Command("random_stages", __doc__, CAMPAIGN)
+def main(name: str = "random_stages", doc: str = __doc__, campaign: Campaign = CAMPAIGN) -> int:
+    command = Command(name, doc, campaign)
     command.parse()
     counts: collections.Counter = collections.Counter()
     reasons: collections.Counter = collections.Counter()

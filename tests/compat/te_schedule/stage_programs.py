@@ -160,6 +160,32 @@ def inlined():
     return s, [a, c], [x, np.zeros(127, "float32")], [(x + 1) * 2]
 
 
+def inlined_argument():
+    a, b, c = chain()
+    s = te.create_schedule(c.op)
+    s[b].compute_inline()
+    x, zeros = numbers(127), np.zeros(127, "float32")
+    return s, [a, b, c], [x, zeros, zeros.copy()], [x + 1, (x + 1) * 2]
+
+
+def inlined_arguments_of_open_extent():
+    n = te.var("n")
+    a = te.placeholder((n, 5), name="A")
+    b = te.compute(a.shape, lambda i, j: a[i, j] + 1.0, name="B")
+    c = te.compute(a.shape, lambda i, j: b[i, j] * b[i, 4 - j], name="C")
+    k = te.reduce_axis((0, 5), name="k")
+    d = te.compute((n,), lambda i: te.sum(b[i, k] - c[i, k], axis=k), name="D")
+    s = te.create_schedule(d.op)
+    s[b].compute_inline()
+    s[c].compute_inline()
+    s[d].split(d.op.axis[0], factor=4)
+    x, zeros = numbers(7, 5), np.zeros((7, 5), "float32")
+    plus = x + 1
+    square = plus * plus[:, ::-1]
+    given = [x, zeros, zeros.copy(), np.zeros(7, "float32")]
+    return s, [a, b, c, d], given, [plus, square, (plus - square).sum(1)]
+
+
 def rooted_again():
     a, b, c = chain()
     s = te.create_schedule(c.op)
@@ -266,6 +292,8 @@ ON_CPU = [
     sum_in_parts_behind,
     computed_where_it_is_read,
     inlined,
+    inlined_argument,
+    inlined_arguments_of_open_extent,
     rooted_again,
     blurred,
     largest_with_its_place,

@@ -19,3 +19,6 @@ def test_page():
     assert "if T.likely(i_outer * 32 + i_inner < rows):" in text
     assert "void add_one_kernel" in text
     assert "add8(" in text
+    assert "v_t = T.axis.scan((1, m), 1 + t)" in text
+    assert "for (int result_idx = 0; result_idx < m - 1; ++result_idx)" in text, text
+    assert "error: te.scan: eager at step t reads state[t, i], which is not computed yet" in text

@@ -214,7 +214,7 @@ def test_refused_reductions():
 def test_what_stages_lack():
     s, a, b, c, i = chain_schedule()
     assert refusal(lambda: s[c].env_threads([te.thread_axis("threadIdx.x")])) == (
-        "env_threads: a stage has the threads that its loops are bound to\nhelp: split an axis and bind its parts"
+        "env_threads: C is no scan, and has the threads that its loops are bound to\nhelp: split an axis and bind its parts"
     )
     assert refusal(lambda: s[c].prefetch(a, i, 1)) == (
         "prefetch: loops that were written by hand do not fetch ahead\n"

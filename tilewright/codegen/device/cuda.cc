@@ -130,7 +130,17 @@ class CudaPrinter final : public DevicePrinter {
       throw Unsupported(node, "{} is no constant, which {} asks for", what, kName);
     return value;
   }
+  // Functions of libdevice, which every CUDA C compiler links, have no header.
+  void declare_libdevice(const CallNode* node) {
+    const auto* function = node->args.empty() ? nullptr : node->args[0].as<StringImmNode>();
+    if (!function || !function->value.starts_with("__nv_")) return;
+    std::vector<std::string> types;
+    for (size_t n = 1; n < node->args.size(); ++n) types.push_back(type_name(node->args[n]->dtype));
+    helper(function->value, fmt::format("extern \"C\" __device__ {} {}({});\n", type_name(node->dtype),
+                                        function->value, fmt::join(types, ", ")));
+  }
   bool own_call(const CallNode* node, std::string_view name, Code* code) override {
+    if (is_one_of(name, {"call_extern", "call_pure_extern"})) declare_libdevice(node);
     const DataType element = node->dtype.element();
     const size_t count = node->args.size();
     if (name == "ptx_cp_async" && (count == 5 || count == 6)) {

@@ -7,6 +7,7 @@
 // share.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
@@ -64,7 +65,12 @@ std::vector<Lifetime> lifetimes_of(const std::vector<const AllocBufferNode*>& ne
       lifetime.last = n;
     };
     walk(
-        body->seq[n], [&](const BufferNode* buffer) { meet(buffer); }, [&](const VarNode* var) { meet(var); },
+        body->seq[n],
+        [&](const BufferNode* buffer) {  // the buffer itself, or a view that no statement declares
+          meet(buffer);
+          meet(buffer->data.get());
+        },
+        [&](const VarNode* var) { meet(var); },
         // another view's pointer is found inside it
         [&](const DeclBufferNode* view) { meet(view->buffer->data.get()); });
   }
@@ -86,6 +92,20 @@ Buffer enlarged(const Buffer& buffer, const Buffer& other) {
     if (num_elements(other) > num_elements(buffer)) changed.shape = other->shape;
     changed.data_alignment = std::max(buffer->data_alignment, other->data_alignment);
   });
+}
+
+// Views of memory that no statement declares, as calls of registered functions read: the same of the new memory.
+void replace_views(const Stmt& body, Substitution& values) {
+  std::unordered_set<const Object*> declared;
+  walk(body, [&](const DeclBufferNode* view) { declared.insert(view->buffer.get()); });
+  Substitution views;
+  walk(body, [&](const BufferNode* view) {
+    const auto memory = values.find(view->data.get());
+    if (memory == values.end() || values.contains(view) || declared.contains(view)) return;
+    views[view] =
+        with(Buffer(view), [&](BufferNode& moved) { moved.data = ref_as<VarNode>(memory->second); });
+  });
+  values.insert(views.begin(), views.end());
 }
 
 Stmt share(const AllocBufferNode* outermost) {
@@ -119,6 +139,7 @@ Stmt share(const AllocBufferNode* outermost) {
     values[buffer] = memory;
     if (buffer->data != memory->data) values[buffer->data.get()] = memory->data;
   }
+  replace_views(body, values);
   Stmt shared = substitute(body, values);
   for (auto alloc = nest.rbegin(); alloc != nest.rend(); ++alloc) {
     const Buffer& buffer = (*alloc)->buffer;

@@ -36,9 +36,39 @@ BufferRegion without_loads(const BufferRegion& region) {
   return has_changed ? with(region, [&](BufferRegionNode& n) { n.region = std::move(ranges); }) : region;
 }
 
+namespace {
+
+bool is_declared_once(const BlockNode* block, const BufferRegion& region) {
+  return std::ranges::count(block->reads, region->buffer, [](const auto& read) { return read->buffer; }) == 1;
+}
+
+// Regions of one buffer are united there: P[t, i] and P[t - 1, k] would become all that is between them.
+analysis::AccessRegions regions_of(const BlockRealizeNode* realize) {
+  const BlockNode* block = realize->block.get();
+  if (std::ranges::all_of(block->reads, [&](const auto& read) { return is_declared_once(block, read); }))
+    return analysis::access_regions(Stmt(realize));
+  const auto with_reads = [&](std::vector<BufferRegion> reads) {
+    const Block changed = with(block, [&](BlockNode& n) { n.reads = std::move(reads); });
+    return analysis::access_regions(Stmt(with(realize, [&](BlockRealizeNode& n) { n.block = changed; })));
+  };
+  std::vector<BufferRegion> others;
+  std::ranges::copy_if(block->reads, std::back_inserter(others),
+                       [&](const auto& read) { return is_declared_once(block, read); });
+  analysis::AccessRegions found = with_reads(others);
+  for (const BufferRegion& read : block->reads) {
+    if (is_declared_once(block, read)) continue;
+    for (const BufferRegion& region : with_reads({read}).reads) {
+      if (region->buffer == read->buffer) found.reads.push_back(region);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
 std::vector<Access> accesses_of(const State& state, NodeId id) {
   const BlockNode* block = state.node(id).block();
-  const analysis::AccessRegions regions = analysis::access_regions(state.node(id).stmt);
+  const analysis::AccessRegions regions = regions_of(state.node(id).realize());
   std::vector<Access> accesses;
   for (const BufferRegion& read : regions.reads) {
     if (is_own_sum(block, read, regions.writes)) continue;

@@ -8,6 +8,7 @@
 #include "tilewright/schedule/legality/block_checks.h"
 #include "tilewright/schedule/legality/coverage.h"
 #include "tilewright/schedule/legality/dependence.h"
+#include "tilewright/schedule/legality/same_iteration.h"
 #include "tilewright/schedule/legality/witness.h"
 #include "tilewright/schedule/transforms/compute_location.h"
 #include "tilewright/schedule/transforms/loop_kind.h"
@@ -42,7 +43,7 @@ void require_inputs_stay(const State& state, NodeId block, NodeId loop) {
     if (read.is_write) continue;
     for (NodeId writer : writers_of(state, state.scope_of(block), read.buffer)) {
       if (writer == block) continue;
-      if (!is_before(state, writer, block))
+      if (!is_before(state, writer, block) && may_meet_in_iteration(state, read, writer, around))
         throw refuse(state, writer, "block {} writes {}, which block {} reads, after it",
                      state.node(writer).name, read.buffer->name, state.node(block).name);
       // the block leaves loops in which its input is written: only their last iteration's would be left

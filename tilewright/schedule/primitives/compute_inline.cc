@@ -1,10 +1,13 @@
 // compute_inline: what a block computes is computed again where it is read, and the block goes.
+#include <algorithm>
+
 #include "tilewright/schedule/core/edit.h"
 #include "tilewright/schedule/core/loops.h"
 #include "tilewright/schedule/core/primitive.h"
 #include "tilewright/schedule/core/report.h"
 #include "tilewright/schedule/legality/coverage.h"
 #include "tilewright/schedule/legality/dependence.h"
+#include "tilewright/schedule/legality/same_iteration.h"
 #include "tilewright/schedule/transforms/inline.h"
 #include "tilewright/schedule/transforms/loop_kind.h"
 #include "tilewright/schedule/transforms/outer_regions.h"
@@ -26,7 +29,10 @@ void require_inputs_stay(const State& state, NodeId block, const Buffer& result,
   for (const Access& read : accesses_of(state, block)) {
     if (read.is_write) continue;
     for (NodeId writer : writers_of(state, state.scope_of(block), read.buffer)) {
-      if (!is_before(state, writer, block))
+      const bool may_meet = std::ranges::any_of(consumers, [&](NodeId consumer) {
+        return may_meet_in_iteration(state, read, writer, common_ancestor(state, block, consumer));
+      });
+      if (!is_before(state, writer, block) && may_meet)
         throw refuse(state, writer, "block {} writes {}, which block {} reads, after it",
                      state.node(writer).name, read.buffer->name, state.node(block).name);
       const NodeId shared = common_ancestor(state, writer, block);

@@ -142,7 +142,11 @@ Block make_update(const BlockNode* block) {
     const bool was_inferred =
         structural_equal(ArrayNode::make(std::vector<ObjectRef>(before.reads.begin(), before.reads.end())),
                          ArrayNode::make(std::vector<ObjectRef>(n.reads.begin(), n.reads.end())), {true});
-    if (was_inferred)
+    // P[t, i] = sum(P[t - 1, k]): the hull of both would have rows t of all others
+    const bool reads_others = std::ranges::any_of(before.reads, [&](const BufferRegion& read) {
+      return std::ranges::any_of(n.writes, [&](const auto& write) { return write->buffer == read->buffer; });
+    });
+    if (was_inferred && !reads_others)
       n.reads = regions.reads;
     else
       n.reads.insert(n.reads.begin(), n.writes.begin(), n.writes.end());

@@ -196,14 +196,16 @@ bool has_wide_indices(const BlockNode* tile) {
 
 void require_match(const State& state, NodeId where, const BlockNode* tile, const Stmt& desc_body,
                    const Views& views, const std::string& name) {
+  const Stmt wanted = placed(desc_body, views);
+  const std::optional<Mismatch> difference = first_mismatch(comparable(tile->body), comparable(wanted));
+  if (!difference) return;
   // an axis of one value is that value, in whichever indices it is left
   Substitution known;
   for (const IterVar& axis : tile->iter_vars) {
     if (is_one(axis->dom->extent)) known[axis->var.get()] = axis->dom->min;
   }
-  const std::optional<Mismatch> difference = first_mismatch(
-      comparable(substitute(tile->body, known)), comparable(substitute(placed(desc_body, views), known)));
-  if (!difference) return;
+  if (!first_mismatch(comparable(substitute(tile->body, known)), comparable(substitute(wanted, known))))
+    return;
   UserError error = refuse(state, where, "the program does not compute what intrinsic {} does: {}", name,
                            difference->reason);
   if (difference->a)

@@ -2,86 +2,24 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "tilewright/ir/module.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/schedule/stages/inlined_arguments.h"
+#include "tilewright/schedule/stages/stage_loops.h"
 #include "tilewright/schedule/stages/tile_intrinsic.h"
 #include "tilewright/schedule/steps.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/format.h"
 #include "tilewright/te/create_prim_func.h"
-#include "tilewright/te/scan.h"
+#include "tilewright/te/scan_cell.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::schedule {
 namespace {
-
-using LoopsByAxis = std::unordered_map<const Object*, LoopRef>;
-
-// The loops of one stage, in the order of its leaves.
-class StageLoops {
- public:
-  StageLoops(Schedule& sch, const TensorStage& stage, std::vector<LoopRef> loops) : sch_(sch), stage_(stage) {
-    // a reduction without terms has no loops for them
-    const std::vector<IterVar> roots = stage.roots();
-    for (size_t n = 0; n < std::min(loops.size(), roots.size()); ++n) {
-      leaves_.push_back(roots[n]);
-      loops_[roots[n].get()] = loops[n];
-    }
-  }
-
-  void replay() {
-    for (const AxisStep& step : stage_.steps()) std::visit([&](const auto& each) { run(each); }, step);
-  }
-
-  LoopRef loop(const IterVar& axis) const { return loops_.at(axis.get()); }
-  const std::vector<IterVar>& leaves() const { return leaves_; }
-  const LoopsByAxis& all() const { return loops_; }
-
- private:
-  void run(const AxisSplit& split) {
-    const Factor given = factor_of(split.factor ? split.factor : split.nparts);
-    const Factors factors = split.factor ? Factors{None{}, given} : Factors{given, None{}};
-    const std::vector<LoopRef> parts = steps::split(sch_, loop(split.parent), factors);
-    const auto place = std::find(leaves_.begin(), leaves_.end(), split.parent);
-    *place = split.outer;
-    leaves_.insert(place + 1, split.inner);
-    loops_[split.outer.get()] = parts[0];
-    loops_[split.inner.get()] = parts[1];
-  }
-
-  void run(const AxisFusion& fusion) {
-    loops_[fusion.fused.get()] = steps::fuse(sch_, {loop(fusion.outer), loop(fusion.inner)});
-    const auto place = std::find(leaves_.begin(), leaves_.end(), fusion.outer);
-    *place = fusion.fused;
-    leaves_.erase(place + 1);
-  }
-
-  void run(const AxisOrder& order) {
-    std::vector<size_t> places;
-    std::vector<LoopRef> loops;
-    for (const IterVar& axis : order.axes) {
-      places.push_back(
-          static_cast<size_t>(std::find(leaves_.begin(), leaves_.end(), axis) - leaves_.begin()));
-      loops.push_back(loop(axis));
-    }
-    steps::reorder(sch_, loops);
-    std::sort(places.begin(), places.end());
-    for (size_t n = 0; n < places.size(); ++n) leaves_[places[n]] = order.axes[n];
-  }
-
-  static Factor factor_of(const PrimExpr& number) {
-    int64_t value = 0;
-    if (as_const_int(number, &value)) return Factor(value);
-    throw Unsupported("split: the factor {} is not a constant", tir::expr_text(number));
-  }
-
-  Schedule& sch_;
-  const TensorStage& stage_;
-  std::vector<IterVar> leaves_;
-  LoopsByAxis loops_;
-};
 
 class Replaying {
  public:
@@ -90,6 +28,7 @@ class Replaying {
 
   void run() {
     for (const StageRef& stage : stages_.stages()) {
+      if (const auto* scan = stage->op().as<te::TeScanNode>()) know_steps(stage.get(), scan);
       if (!is_computed(*stage)) continue;
       blocks_[stage.get()] = steps::get_block(sch_, names_.at(stage->op().get()), std::nullopt);
     }
@@ -99,55 +38,97 @@ class Replaying {
     }
     for (size_t n = stages_.stages().size(); n-- > 0;) {
       const TensorStage& stage = *stages_.stages()[n];
-      if (const auto* scan = stage.op().as<te::TeScanNode>()) add_steps(stage, scan);
+      if (const auto* scan = stage.op().as<te::TeScanNode>()) replay_steps(stage, scan);
       if (is_computed(stage) && stage.attachment != Attachment::kInline) replay(stage);
     }
+    for (const StageRef& stage : stages_.stages()) launch_once(*stage);
   }
 
-  LoopsByAxis take_loops() { return std::move(loops_); }
   AxisRanges take_roots() { return std::move(roots_); }
+  /// By axis; that of the steps is the scan's.
+  LoopsByAxis take_loops() {
+    for (const auto& [op, step] : in_steps_) loops_.erase(step.axis.get());
+    return std::move(loops_);
+  }
 
  private:
+  // What a scan computes in each of its steps.
+  struct InStep {
+    const TensorStage* scan;
+    IterVar axis;  // that of the step
+    size_t dim;    // its place among the axes
+    bool is_update;
+  };
+
   // Also false for operations that no argument of the function needs.
   bool is_computed(const TensorStage& stage) const { return names_.contains(stage.op().get()); }
 
-  // The loop of the axis of a scan is that around its updates, which become blocks; it is in order.
-  void add_steps(const TensorStage& stage, const te::TeScanNode* scan) {
-    const auto update = names_.find(scan->update[0]->op.get());
-    if (update == names_.end()) return;
-    const IterVar& axis = scan->axis[0];
-    const AxisMark how = stage.mark(axis);
-    if (stage.steps().empty() && how.kind == ForKind::kSerial && how.intrinsic.name.empty()) {
-      loops_[axis.get()] =
-          steps::get_loops(sch_, steps::get_block(sch_, update->second, std::nullopt)).front();
-      return;
+  void know_steps(const TensorStage* stage, const te::TeScanNode* scan) {
+    for (const te::CellPart& part : te::cell_of(scan)) {
+      const bool is_update = std::ranges::any_of(
+          scan->update, [&](const auto& update) { return update->op.get() == part.op.get(); });
+      in_steps_[part.op.get()] = {stage, part.op.as<te::TeComputeNode>()->axis[part.dim], part.dim,
+                                  is_update};
     }
-    throw Unsupported("the steps of scan {} run in order: its axis {} has one loop, which is serial",
-                      stage.name(), axis->var->name_hint)
-        .help("split, bind and parallel take the axes of its update");
   }
 
-  // True for what a scan computes in each of its steps anyhow.
-  static bool is_in_steps(const TensorStage& stage, const TensorStage& around) {
-    const auto* scan = around.op().as<te::TeScanNode>();
-    if (!scan) return false;
-    const std::vector<te::Operation> cell = te::cell_of(scan);
-    return std::find(cell.begin(), cell.end(), stage.op()) != cell.end();
+  // True for the axis of a part that stands for the loop of the steps.
+  bool is_step_axis(const TensorStage* part, const IterVar& axis) const {
+    const InStep* step = part ? step_around(*part) : nullptr;
+    return step && step->axis == axis;
+  }
+
+  // The step that has `stage` among its parts, not in a loop of one of them; or null.
+  const InStep* step_around(const TensorStage& stage) const {
+    const auto found = in_steps_.find(stage.op().get());
+    if (found == in_steps_.end()) return nullptr;
+    const std::shared_ptr<const TensorStage> parent = stage.attach_stage.lock();
+    const bool is_elsewhere = stage.attachment == Attachment::kAt && parent.get() != found->second.scan &&
+                              !is_step_axis(parent.get(), stage.attach_axis);
+    return is_elsewhere ? nullptr : &found->second;
+  }
+
+  // The loop of the steps is around all that a scan computes in them.
+  void replay_steps(const TensorStage& stage, const te::TeScanNode* scan) {
+    const auto update = names_.find(scan->update[0]->op.get());
+    if (update == names_.end()) return;
+    for (const auto& written : scan->update) {
+      const BlockRef block = steps::get_block(sch_, names_.at(written->op.get()), std::nullopt);
+      set_memory(stage, block, written->value_index);
+    }
+    const BlockRef block = steps::get_block(sch_, update->second, std::nullopt);
+    StageLoops loops(sch_, stage, scan->axis, {steps::get_loops(sch_, block).front()});
+    replay(stage, loops);
+    mark_all(stage, loops);
+    for (const IterVar& leaf : loops.leaves()) step_loops_[&stage].push_back(loops.loop(leaf));
   }
 
   void replay(const TensorStage& stage) {
     const BlockRef block = blocks_.at(&stage);
-    set_memory(stage, block);
+    const auto count = static_cast<int64_t>(te::outputs_of(stage.op()).size());
+    for (int64_t n = 0; n < count; ++n) set_memory(stage, block, n);
     attach(stage, block);
-    const std::vector<LoopRef> around = steps::get_loops(sch_, block);
-    const size_t own = std::min(around.size(), stage.roots().size());
-    StageLoops loops(sch_, stage, {around.end() - static_cast<long>(own), around.end()});
+    std::vector<IterVar> roots = stage.roots();
+    std::vector<LoopRef> own = steps::get_loops(sch_, block);
+    if (const InStep* step = step_around(stage)) {
+      require_whole_steps(stage, *step);
+      const std::vector<LoopRef>& around = step_loops_.at(step->scan);
+      loops_[step->axis.get()] = around.back();
+      own.erase(own.begin(), own.begin() + static_cast<long>(around.size()));
+      roots.erase(roots.begin() + static_cast<long>(step->dim));
+    }
+    const size_t count_own = std::min(own.size(), roots.size());
+    StageLoops loops(sch_, stage, roots, {own.end() - static_cast<long>(count_own), own.end()});
     note_ranges(stage, block, loops);
-    explained(stage, "the loops", [&] { loops.replay(); });
+    replay(stage, loops);
     const size_t tile = first_of_tile(stage, loops.leaves());
     if (tile == loops.leaves().size()) split_init(stage, block, loops);
     for (size_t n = 0; n < tile; ++n) mark(stage, loops.leaves()[n], loops.loop(loops.leaves()[n]));
     if (tile < loops.leaves().size()) tensorize(stage, block, loops, tile);
+  }
+
+  void replay(const TensorStage& stage, StageLoops& loops) {
+    explained(stage, "the loops", [&] { loops.replay(); });
     for (const auto& [axis, loop] : loops.all()) loops_[axis] = loop;
   }
 
@@ -158,6 +139,10 @@ class Replaying {
       if (sch_.is_alive(loop))
         names[sch_.get(loop)->loop_var.get()] = static_cast<const IterVarNode*>(axis)->var;
     }
+    for (const auto& [scan, around] : step_loops_) {
+      for (size_t n = 0; n < std::min(around.size(), scan->leaves().size()); ++n)
+        names[sch_.get(around[n])->loop_var.get()] = scan->leaves()[n]->var;
+    }
     for (const auto& [axis, loop] : loops.all()) first[sch_.get(loop)->loop_var.get()] = sch_.get(loop)->min;
     const Block computed = sch_.get(block);
     std::vector<PrimExpr> values;
@@ -165,17 +150,84 @@ class Replaying {
       if (realize->block == computed) values = realize->iter_values;
     });
     const std::vector<IterVar> roots = stage.roots();
-    for (size_t n = 0; n < std::min(loops.leaves().size(), values.size()); ++n) {
-      const For loop = sch_.get(loops.loop(roots[n]));
-      const PrimExpr min = substitute(substitute(values[n], first), names);
-      roots_[roots[n].get()] = make_range(arith::simplify(min), substitute(loop->extent, names));
+    for (size_t n = 0; n < std::min(roots.size(), values.size()); ++n) {
+      const auto own = loops.all().find(roots[n].get());
+      const PrimExpr min = arith::simplify(substitute(substitute(values[n], first), names));
+      const bool is_step = own == loops.all().end();  // of a scan: one at a time
+      const PrimExpr extent = is_step ? imm(1, min->dtype) : substitute(sch_.get(own->second)->extent, names);
+      roots_[roots[n].get()] = make_range(min, extent);
     }
+  }
+
+  // The loop of the steps is that of the scan: the axis of a part can be reordered, which changes nothing, and no more.
+  static void require_whole_steps(const TensorStage& stage, const InStep& step) {
+    const AxisMark how = stage.mark(step.axis);
+    bool is_changed = how.kind != ForKind::kSerial || !how.intrinsic.name.empty();
+    for (const AxisStep& each : stage.steps()) {
+      const auto* split = std::get_if<AxisSplit>(&each);
+      const auto* fusion = std::get_if<AxisFusion>(&each);
+      is_changed |= split && split->parent == step.axis;
+      is_changed |= fusion && (fusion->outer == step.axis || fusion->inner == step.axis);
+    }
+    if (!is_changed) return;
+    throw Unsupported("axis {} of stage {} has one iteration: that of a step of scan {}",
+                      step.axis->var->name_hint, stage.name(), step.scan->name())
+        .help("the loop of the steps is s[{}].op.scan_axis", step.scan->name());
+  }
+
+  bool is_part_of(const TensorStage& stage, const TensorStage& scan) const {
+    const InStep* step = step_around(stage);
+    return step && step->scan == &scan && is_computed(stage) && stage.attachment != Attachment::kInline;
+  }
+
+  // env_threads: one kernel has all steps.  Where blocks share the work, their loops go around that of the steps, which
+  // proves that no step needs what another thread did; the threads of a single block can wait for each other.
+  void launch_once(const TensorStage& scan) {
+    const auto found = step_loops_.find(&scan);
+    if (scan.env_threads.empty() || found == step_loops_.end()) return;
+    const auto is_wanted = [&](const std::string& tag) {
+      return std::ranges::find(scan.env_threads, tag) != scan.env_threads.end();
+    };
+    std::vector<LoopRef> order;
+    std::vector<std::string> parts;
+    for (const StageRef& part : stages_.stages()) {
+      if (!is_part_of(*part, scan)) continue;
+      parts.push_back(part->name());
+      for (const IterVar& leaf : part->leaves()) {
+        const std::string tag = part->mark(leaf).thread_tag;
+        if (is_wanted(tag)) order.push_back(loops_.at(leaf.get()));
+        if (tag.starts_with("blockIdx") && !is_wanted(tag))
+          throw UserError(
+              "env_threads: stage {} binds {} in the steps of scan {}, which env_threads does not name",
+              part->name(), tag, scan.name())
+              .help("name it, or leave env_threads out: then each step is a launch");
+      }
+    }
+    const std::string names = fmt::to_string(fmt::join(scan.env_threads, ", "));
+    if (order.empty())
+      throw UserError("env_threads: no loop in the steps of scan {} is bound to {}", scan.name(), names)
+          .help("bind axes of its update to them");
+    if (!std::ranges::any_of(scan.env_threads, [](const auto& tag) { return tag.starts_with("blockIdx"); })) {
+      explained(scan, fmt::format("env_threads({})", names),
+                [&] { steps::bind(sch_, steps::add_unit_loop(sch_, found->second.front()), "blockIdx.x"); });
+      return;
+    }
+    if (parts.size() > 1)
+      throw Unsupported(
+          "env_threads: a step of scan {} computes {} one after the other, and blocks of threads "
+          "cannot wait for each other",
+          scan.name(), fmt::to_string(fmt::join(parts, ", ")))
+          .help("compute one inside of the other's loops, or name axes of threads alone");
+    order.insert(order.end(), found->second.begin(), found->second.end());
+    explained(scan, fmt::format("env_threads({})", names), [&] { steps::reorder(sch_, order); });
   }
 
   // Where nothing was said: what one thread computes for itself lies in its registers, what a block of threads computes is
   // shared.
-  static std::string scope_of(const TensorStage& stage) {
+  std::string scope_of(const TensorStage& stage) const {
     if (!stage.scope.empty()) return stage.scope;
+    const InStep* step = step_around(stage);
+    if (step && !step->is_update && !step->scan->env_threads.empty()) return "shared";
     bool is_in_block = false;
     const TensorStage* inner = &stage;
     while (inner->attachment == Attachment::kAt) {
@@ -192,23 +244,20 @@ class Replaying {
     return is_in_block ? "shared" : "global";
   }
 
-  void set_memory(const TensorStage& stage, BlockRef block) {
+  // Of the buffer number `place` of those that the block writes.
+  void set_memory(const TensorStage& stage, BlockRef block, int64_t place) {
     const std::string scope = scope_of(stage);
-    const auto count = static_cast<int64_t>(te::outputs_of(stage.op()).size());
-    for (int64_t n = 0; n < count; ++n) {
-      if (scope != "global")
-        explained(stage, "the scope", [&] { steps::set_scope(sch_, block, {n}, scope); });
-      for (const StorageAlign& align : stage.alignments)
-        explained(stage, "storage_align",
-                  [&] { steps::storage_align(sch_, block, {n}, align.axis, align.factor, align.offset); });
-      if (stage.is_double_buffered) steps::annotate(sch_, block, "double_buffer_scope", tir::imm(n));
-    }
+    if (scope != "global")
+      explained(stage, "the scope", [&] { steps::set_scope(sch_, block, {place}, scope); });
+    for (const StorageAlign& align : stage.alignments)
+      explained(stage, "storage_align",
+                [&] { steps::storage_align(sch_, block, {place}, align.axis, align.factor, align.offset); });
+    if (stage.is_double_buffered) steps::annotate(sch_, block, "double_buffer_scope", tir::imm(place));
   }
 
   void attach(const TensorStage& stage, BlockRef block) {
-    if (stage.attachment != Attachment::kAt) return;
+    if (stage.attachment != Attachment::kAt || step_around(stage)) return;
     const std::shared_ptr<const TensorStage> parent = stage.attach_stage.lock();
-    if (parent && is_in_steps(stage, *parent)) return;
     const auto found = loops_.find(stage.attach_axis.get());
     const bool is_leaf =
         parent && std::ranges::find(parent->leaves(), stage.attach_axis) != parent->leaves().end();
@@ -235,6 +284,16 @@ class Replaying {
       steps::decompose_reduction(sch_, block, loops.loop(*first));
     } catch (const UserError&) {
       // not for each element: then lowering puts the first value before the first term
+    }
+  }
+
+  void mark_all(const TensorStage& stage, const StageLoops& loops) {
+    for (const IterVar& leaf : loops.leaves()) {
+      if (!stage.mark(leaf).intrinsic.name.empty())
+        throw Unsupported("tensorize: the steps of scan {} are no tile of intrinsic {}", stage.name(),
+                          stage.mark(leaf).intrinsic.name)
+            .help("tensorize axes of its update");
+      mark(stage, leaf, loops.loop(leaf));
     }
   }
 
@@ -289,6 +348,8 @@ class Replaying {
   const StageSchedule& stages_;
   std::unordered_map<const Object*, std::string> names_;  // of blocks, by operation
   std::unordered_map<const TensorStage*, BlockRef> blocks_;
+  std::unordered_map<const Object*, InStep> in_steps_;                       // by operation
+  std::unordered_map<const TensorStage*, std::vector<LoopRef>> step_loops_;  // by scan, outermost first
   LoopsByAxis loops_;
   AxisRanges roots_;
 };
@@ -324,6 +385,23 @@ PrimFunc Replayed::named_func() const {
   return with(func, [&](PrimFuncNode& named) { named.body = std::move(body); });
 }
 
+namespace {
+
+// What a schedule computes if no argument is one of its outputs: all of them, into memory of the function.
+std::vector<te::Operation> outputs_beside(const StageSchedule& stages, const std::vector<ObjectRef>& args) {
+  std::vector<te::Operation> outputs;
+  for (const StageRef& stage : stages.stages()) {
+    if (stage->is_output) outputs.push_back(stage->op());
+  }
+  const bool has_output = std::ranges::any_of(args, [&](const ObjectRef& arg) {
+    const auto* tensor = arg.as<te::TeTensorNode>();
+    return tensor && std::ranges::find(outputs, tensor->op) != outputs.end();
+  });
+  return has_output ? std::vector<te::Operation>{} : outputs;
+}
+
+}  // namespace
+
 Replayed replay_stages(const StageSchedule& stages, const std::vector<ObjectRef>& args,
                        const ReplayOptions& options) {
   std::vector<ObjectRef> current;
@@ -331,13 +409,25 @@ Replayed replay_stages(const StageSchedule& stages, const std::vector<ObjectRef>
     const auto tensor = ir::ref_as<te::TeTensorNode>(arg);
     current.push_back(tensor ? ObjectRef(stages.current(te::Tensor(tensor))) : arg);
   }
+  const WithCopies copies(stages, current);
   te::CreateOptions create{.global_symbol = options.name};
+  for (const te::Operation& output : outputs_beside(stages, current))
+    create.computed_too.push_back(copies.operation(output));
+  for (ObjectRef& arg : current) {
+    const auto tensor = ir::ref_as<te::TeTensorNode>(arg);
+    if (tensor) arg = copies.argument(te::Tensor(tensor));
+  }
   for (const auto& [tensor, buffer] : options.buffers)
-    create.buffers.emplace_back(stages.current(tensor), buffer);
-  te::CreatedFunc created = te::create_named_blocks(current, create);
+    create.buffers.emplace_back(copies.argument(stages.current(tensor)), buffer);
+  const te::CreatedFunc created = te::create_named_blocks(current, create);
+  std::unordered_map<const Object*, std::string> blocks;  // by operation of a stage
+  for (const StageRef& stage : stages.stages()) {
+    const auto found = created.blocks.find(copies.operation(stage->op()).get());
+    if (found != created.blocks.end()) blocks[stage->op().get()] = found->second;
+  }
   Replayed replayed{
       Schedule(ir::with_function(ir::IRModuleNode::make(), options.name, created.func)), {}, {}};
-  Replaying replaying(replayed.sch, stages, std::move(created.blocks));
+  Replaying replaying(replayed.sch, stages, std::move(blocks));
   replaying.run();
   replayed.loops = replaying.take_loops();
   replayed.roots = replaying.take_roots();

@@ -30,7 +30,8 @@ struct Replayed {
 
 /// The schedule of blocks that `stages` describes.
 ///
-/// args  tensors and scalar variables in the order of the function's parameters
+/// args  tensors and scalar variables in the order of the function's parameters; if no output of the schedule is among them,
+///       the function computes all outputs into memory of its own
 ///
 /// Raises UserError if a tensor of `args` is none of the schedule, or if a step is not legal; the text names the
 /// stage and what was asked for.

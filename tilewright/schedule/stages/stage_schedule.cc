@@ -77,7 +77,9 @@ PrimExpr cached_value(const PrimExpr& value, const TensorStage& stage, const Axi
 const TeComputeNode* require_compute(const TensorStage& stage, std::string_view verb) {
   if (const auto* compute = stage.op().as<TeComputeNode>()) return compute;
   throw UserError("{}: {} is {}, expected a te.compute", verb, stage.name(),
-                  is<te::TePlaceholderNode>(stage.op()) ? "an input" : "computed by a statement of its own");
+                  is<te::TePlaceholderNode>(stage.op()) ? "an input"
+                  : is<te::TeScanNode>(stage.op())      ? "a scan"
+                                                        : "computed by a statement of its own");
 }
 
 }  // namespace
@@ -205,6 +207,10 @@ void StageSchedule::compute_at(const Operation& op, const Operation& parent, con
     throw UserError("compute_at: stage {} cannot be computed inside of itself", moved->name());
   if (is<te::TePlaceholderNode>(moved->op()))
     throw UserError("compute_at: {} is an input, which nothing computes", moved->name());
+  if (is<te::TeScanNode>(moved->op()))
+    throw Unsupported("compute_at: {} is a scan, all steps of which are computed in a loop of their own",
+                      moved->name())
+        .help("what a step computes has stages, which can be moved inside of each other");
   around->leaf(axis, "compute_at");
   moved->attachment = Attachment::kAt;
   moved->attach_stage = around;

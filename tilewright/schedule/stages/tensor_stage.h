@@ -94,6 +94,8 @@ class TensorStage {
   bool is_double_buffered = false;
   bool is_output = false;
   std::vector<StorageAlign> alignments;
+  std::vector<std::string>
+      env_threads;  // of a scan: tags of the threads that are launched once for all steps
 
   /// The place of `axis` among the leaves.  Raises UserError, with `verb` as what was asked for, if it is none.
   size_t leaf(const IterVar& axis, std::string_view verb) const;

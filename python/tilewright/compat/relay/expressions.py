@@ -6,8 +6,9 @@ from tilewright import _core, ir, relax, runtime, tir
 from tilewright.errors import UserError
 from tilewright.ir._nodes import classes
 
-_Call, _Tuple = classes["relax.Call"], classes["relax.Tuple"]
+_Call, _Tuple, _Item = (classes[f"relax.{name}"] for name in ("Call", "Tuple", "TupleGetItem"))
 _Expr = classes["RelaxExpr"]
+_VARS = (classes["relax.Var"], classes["relax.DataflowVar"])
 _FUNCTIONS = tuple(classes[name] for name in ("relax.Function", "tir.PrimFunc", "relax.ExternFunc"))
 
 
@@ -21,19 +22,44 @@ def TensorType(shape, dtype: str = "float32"):
     return relax.TensorType(tuple(shape), dtype)
 
 
+class Weight:
+    """A variable without a shape; the layer that reads it first says which it has."""
+
+    def __init__(self, name_hint: str, dtype: str):
+        self.name_hint, self.dtype, self.var = name_hint, dtype, None
+
+    def of_shape(self, shape):
+        """The variable, which has this shape from now on if it had none."""
+        if self.var is None:
+            self.var = relax.Var(self.name_hint, TensorType(shape, self.dtype))
+        return self.var
+
+    def known(self):
+        """The variable; raises UserError if nothing has said its shape."""
+        if self.var is None:
+            raise UserError(
+                f"relay.var: the shape of {self.name_hint} is not known\n"
+                f'help: as in relay.var("{self.name_hint}", shape=(1, 64)); without a shape it can be a weight of nn.dense(units=), '
+                "nn.conv2d(channels=, kernel_size=), nn.bias_add, nn.prelu and norms"
+            )
+        return self.var
+
+
 def var(name_hint: str, type_annotation=None, shape=None, dtype: str = "float32", span=None):
-    """A variable, from its type or from shape and dtype.
+    """A variable, from its type or from shape and dtype; without them, a weight whose layer knows its shape.
 
     >>> x = tilewright.compat.relay.expressions.var("x", shape=(1, 64), dtype="float32")
     """
     if isinstance(type_annotation, list | tuple):
         type_annotation, shape = None, type_annotation
     if type_annotation is None and shape is None:
-        raise UserError(
-            f"relay.var: variable {name_hint} has neither type nor shape\n"
-            f'help: as in relay.var("{name_hint}", shape=(1, 64)): shapes of weights are not found from their use'
-        )
+        return Weight(name_hint, dtype)
     return relax.Var(name_hint, TensorType(shape, dtype) if type_annotation is None else type_annotation)
+
+
+def weight_of_shape(value, shape):
+    """`value`, whose shape is `shape` if it is a variable without one."""
+    return value.of_shape(shape) if isinstance(value, Weight) else typed(value)
 
 
 def const(value, dtype: str | None = None, span=None):
@@ -50,6 +76,8 @@ def typed(expr):
     """`expr` as a value whose type is known; numbers and arrays become constants."""
     if isinstance(expr, TupleWrapper):
         return expr.astuple()
+    if isinstance(expr, Weight):
+        return expr.known()
     if not isinstance(expr, _Expr):
         return const(expr)
     if expr.type is not None:
@@ -110,9 +138,18 @@ class TupleWrapper:
 
 def free_vars(expr) -> list:
     """The variables that an expression uses, in order of first use."""
-    if isinstance(expr, TupleWrapper):
-        expr = expr.astuple()
-    return relax.analysis.free_vars(expr)
+    if isinstance(expr, _FUNCTIONS):
+        return relax.analysis.free_vars(expr)
+    found, seen, waiting = [], set(), [typed(expr)]
+    while waiting:  # a stack: networks are deeper than Python's calls may be
+        each = waiting.pop()
+        if each in seen:
+            continue
+        seen.add(each)
+        parts = parts_of(each)
+        waiting.extend(reversed(parts))
+        found += [each] if isinstance(each, _VARS) else [] if parts else relax.analysis.free_vars(each)
+    return found
 
 
 def Function(params, body, ret_type=None, type_params=None, attrs=None, span=None):
@@ -120,16 +157,54 @@ def Function(params, body, ret_type=None, type_params=None, attrs=None, span=Non
 
     Raises UserError for a variable that is no parameter
     """
-    params, body = list(params), typed(body)
+    params, body = [each.known() if isinstance(each, Weight) else each for each in params], typed(body)
     missing = [each.name_hint for each in free_vars(body) if not any(each.same_as(p) for p in params)]
     if missing:
         raise UserError(
             f"relay.Function: {', '.join(missing)} of the body is no parameter\n"
             "help: relay.analysis.free_vars(body) lists what the body uses"
         )
-    mod = relax.transform.normalize()(ir.IRModule({"main": relax.Function(params, body)}))
-    made = relax.transform.to_dataflow()(mod)["main"]
-    return made.with_attr(attrs) if attrs else made
+    builder = relax.BlockBuilder()
+    with builder.function("main", params):
+        with builder.dataflow():
+            result = builder.emit_output(_named(builder, body))
+        builder.emit_func_output(result)
+    made = builder.get()["main"]
+    return made.replace(attrs=None) if attrs is None else made.with_attr(attrs)
+
+
+def parts_of(expr) -> list:
+    """The expressions that a call or a tuple is made of."""
+    if isinstance(expr, _Call):
+        return list(expr.args)
+    if isinstance(expr, _Tuple):
+        return list(expr.elements)
+    return [expr.tuple] if isinstance(expr, _Item) else []
+
+
+def with_parts(expr, parts: list):
+    """The call or tuple of other expressions; `expr` itself if they are the same."""
+    if all(new.same_as(old) for new, old in zip(parts, parts_of(expr), strict=True)):
+        return expr
+    if isinstance(expr, _Call):
+        return expr.replace(args=parts)
+    return expr.replace(elements=parts) if isinstance(expr, _Tuple) else expr.replace(tuple=parts[0])
+
+
+def _named(builder, body):
+    """`body`, whose parts the builder computes: each once, however often it is used."""
+    names, waiting = {}, [body]
+    while waiting:
+        expr = waiting[-1]
+        missing = [part for part in parts_of(expr) if part not in names]
+        if expr in names or not missing:
+            waiting.pop()
+        if expr not in names and not missing:
+            replaced = with_parts(expr, [names[part] for part in parts_of(expr)])
+            is_computed = isinstance(expr, _Call | _Item)
+            names[expr] = builder.emit(replaced) if is_computed else replaced
+        waiting.extend(missing)
+    return names[body]
 
 
 def as_module(value) -> ir.IRModule:

@@ -5,6 +5,7 @@ from tilewright.errors import Unsupported
 from tilewright.transform import Sequential
 
 from .. import relax_transform
+from ..transform import function_pass, module_pass
 
 
 def _of(pass_name: str, doc: str, *given):
@@ -79,5 +80,7 @@ _Sequential = {
     "ToMixedPrecision": ToMixedPrecision,
     "ConvertLayout": ConvertLayout,
 }
+# these make passes, and are no answer to "which passes are there"
+_DECORATORS = {"function_pass": function_pass, "module_pass": module_pass}
 NAMES = {**{name: _of(*found) for name, found in _SAME.items()}, **_Sequential}
-MODULE = {**NAMES, "__getattr__": _missing}
+MODULE = {**NAMES, **_DECORATORS, "__getattr__": _missing}

@@ -2,7 +2,6 @@
 
 from tilewright import ir, te, tir
 from tilewright.ir._nodes import classes
-from tilewright.target import Target
 
 _VAR = classes["tir.Var"]
 
@@ -30,15 +29,3 @@ def _strided(tensor):
     """A buffer whose strides are variables."""
     strides = [tir.Var("stride", extent.dtype) for extent in tensor.shape]
     return tir.decl_buffer(tensor.shape, tensor.dtype, tensor.name).replace(strides=strides)
-
-
-def module_to_build(schedule, args, given: tuple, name: str | None, options: dict) -> tuple:
-    """(module, target, other options) of tvm.build(schedule, args, target, target_host, name=, binds=)."""
-    options = dict(options)
-    args = options.pop("args", args)
-    target = options.pop("target", given[0] if given else None)
-    host = options.pop("target_host", given[1] if len(given) > 1 else None)
-    if host is not None:
-        target = Target(target, host)
-    module = scheduled(schedule, args, name or "default_function", options.pop("binds", None))
-    return module, target, options

@@ -320,10 +320,19 @@ class Stage:
         """Accepted: of threads that add up together, the first stores the result."""
 
     def env_threads(self, threads) -> None:
-        """Refused: threads of a stage are those that its loops are bound to."""
-        raise Unsupported(
-            "env_threads: a stage has the threads that its loops are bound to\nhelp: split an axis and bind its parts"
-        )
+        """Of a scan: threads (te.thread_axis) that are launched once for all steps, which its stages bind their axes to.
+
+        Raises  Unsupported if this is no scan, UserError if one of `threads` is no thread axis
+        """
+        if not isinstance(self.op, classes["te.Scan"]):
+            raise Unsupported(
+                f"env_threads: {self.op.name} is no scan, and has the threads that its loops are bound to\n"
+                "help: split an axis and bind its parts"
+            )
+        tags = [thread.thread_tag for thread in _listed(threads)]
+        if not all(tags):
+            raise UserError('env_threads: an axis is none of threads\nhelp: as te.thread_axis("threadIdx.x")')
+        self._core.env_threads(tags)
 
     def prefetch(self, tensor, var, offset) -> None:
         """Refused: fetching ahead is decided by default schedules."""
