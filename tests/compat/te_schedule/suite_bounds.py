@@ -59,6 +59,34 @@ def test_bounds_of_open_extents():
     assert b.op.axis[0] not in bounds
 
 
+def scan():
+    m, n = te.var("m"), te.var("n")
+    x, state = te.placeholder((m, n), name="X"), te.placeholder((m, n), name="state")
+    first = te.compute((1, n), lambda t, i: x[t, i], name="first")
+    following = te.compute((m, n), lambda t, i: state[t - 1, i] + x[t, i], name="following")
+    return following, te.scan(first, following, state, inputs=[x], name="result")
+
+
+def test_bounds_of_steps():
+    following, result = scan()
+    s = te.create_schedule(result.op)
+    outer, inner = s[following].split(following.op.axis[1], factor=8)
+    bounds = te.schedule.InferBound(s)
+    assert shown(bounds, [*following.op.axis, outer, inner])[1:] == ["0 + n", "0 + (n + 7) // 8", "0 + 8"]
+    assert int(bounds[following.op.axis[0]].extent) == 1
+    assert "T.axis.scan(" in str(te.schedule.ScheduleOps(s))
+
+
+def test_steps_are_no_tile():
+    _, result = scan()
+    s = te.create_schedule(result.op)
+    s[result].tensorize(result.op.scan_axis, "steps")
+    assert refusal(lambda: te.schedule.ScheduleOps(s)) == (
+        "unsupported: tensorize: the steps of scan result are no tile of intrinsic steps\n"
+        "help: tensorize axes of its update"
+    )
+
+
 def test_the_statement():
     a, b, c = stage_programs.chain()
     s = te.create_schedule(c.op)

@@ -1,5 +1,7 @@
 #include "tilewright/schedule/stages/bounds.h"
 
+#include <algorithm>
+
 #include "tilewright/schedule/stages/axis_values.h"
 #include "tilewright/schedule/stages/replay.h"
 #include "tilewright/te/operation.h"
@@ -8,12 +10,24 @@
 namespace tilewright::schedule {
 namespace {
 
+// Placeholders that stand for the states of scans.
+std::vector<te::Operation> states_of(const StageSchedule& stages) {
+  std::vector<te::Operation> states;
+  for (const StageRef& stage : stages.stages()) {
+    const auto* scan = stage->op().as<te::TeScanNode>();
+    for (size_t n = 0; scan && n < scan->state.size(); ++n) states.push_back(scan->state[n]->op);
+  }
+  return states;
+}
+
 // Inputs, then results.
 std::vector<ObjectRef> arguments_of(const StageSchedule& stages) {
+  const std::vector<te::Operation> states = states_of(stages);
   std::vector<ObjectRef> args;
   for (const bool is_output : {false, true}) {
     for (const StageRef& stage : stages.stages()) {
       const bool is_input = is<te::TePlaceholderNode>(stage->op());
+      if (std::ranges::find(states, stage->op()) != states.end()) continue;
       if (is_output ? !stage->is_output || is_input : !is_input) continue;
       for (const te::Tensor& tensor : te::outputs_of(stage->op())) args.emplace_back(tensor);
     }
@@ -28,7 +42,8 @@ std::vector<std::pair<IterVar, Range>> infer_bounds(const StageSchedule& stages)
   std::vector<std::pair<IterVar, Range>> bounds;
   for (const StageRef& stage : stages.stages()) {
     const std::vector<IterVar> roots = stage->roots();
-    if (roots.empty() || !replayed.roots.contains(roots[0].get())) continue;
+    if (std::ranges::none_of(roots, [&](const IterVar& root) { return replayed.roots.contains(root.get()); }))
+      continue;
     const AxisValues values(*stage, replayed.roots);
     for (const IterVar& axis : stage->axes()) {
       const PrimExpr extent = values.extent(axis);

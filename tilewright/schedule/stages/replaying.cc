@@ -48,7 +48,7 @@ void Replaying::replay(const TensorStage& stage) {
   }
   const size_t count_own = std::min(own.size(), roots.size());
   StageLoops loops(sch_, stage, roots, {own.end() - static_cast<long>(count_own), own.end()});
-  if (!step_around(stage)) note_ranges(stage, block, loops);
+  note_ranges(stage, block, loops);
   replay(stage, loops);
   const size_t tile = first_of_tile(stage, loops.leaves());
   if (tile == loops.leaves().size()) split_init(stage, block, loops);
@@ -67,6 +67,10 @@ void Replaying::note_ranges(const TensorStage& stage, BlockRef block, const Stag
     if (sch_.is_alive(loop))
       names[sch_.get(loop)->loop_var.get()] = static_cast<const IterVarNode*>(axis)->var;
   }
+  for (const auto& [scan, around] : step_loops_) {
+    for (size_t n = 0; n < std::min(around.size(), scan->leaves().size()); ++n)
+      names[sch_.get(around[n])->loop_var.get()] = scan->leaves()[n]->var;
+  }
   for (const auto& [axis, loop] : loops.all()) first[sch_.get(loop)->loop_var.get()] = sch_.get(loop)->min;
   const Block computed = sch_.get(block);
   std::vector<PrimExpr> values;
@@ -74,10 +78,12 @@ void Replaying::note_ranges(const TensorStage& stage, BlockRef block, const Stag
     if (realize->block == computed) values = realize->iter_values;
   });
   const std::vector<IterVar> roots = stage.roots();
-  for (size_t n = 0; n < std::min(loops.leaves().size(), values.size()); ++n) {
-    const For loop = sch_.get(loops.loop(roots[n]));
-    const PrimExpr min = substitute(substitute(values[n], first), names);
-    roots_[roots[n].get()] = make_range(arith::simplify(min), substitute(loop->extent, names));
+  for (size_t n = 0; n < std::min(roots.size(), values.size()); ++n) {
+    const auto own = loops.all().find(roots[n].get());
+    const PrimExpr min = arith::simplify(substitute(substitute(values[n], first), names));
+    const bool is_step = own == loops.all().end();  // of a scan: one at a time
+    const PrimExpr extent = is_step ? imm(1, min->dtype) : substitute(sch_.get(own->second)->extent, names);
+    roots_[roots[n].get()] = make_range(min, extent);
   }
 }
 

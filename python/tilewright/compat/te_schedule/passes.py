@@ -21,7 +21,9 @@ def infer_bound(sch: Schedule) -> dict:
 
 def schedule_ops(sch: Schedule, bounds: dict | None = None, debug_keep_trivial_loop: bool = False):
     """The statement of the loop program that the schedule describes, of blocks; `bounds` is not needed."""
-    inputs = [stage.op for stage in sch.stages if isinstance(stage.op, classes["te.Placeholder"])]
+    ops = [stage.op for stage in sch.stages]
+    states = [tensor.op for op in ops if isinstance(op, classes["te.Scan"]) for tensor in op.state]
+    inputs = [op for op in ops if isinstance(op, classes["te.Placeholder"]) and op not in states]
     args = [op.output(n) for op in (*inputs, *sch.outputs) for n in range(op.num_outputs)]
     return scheduled(sch, args)["main"].body
 
