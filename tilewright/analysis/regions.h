@@ -26,8 +26,8 @@ struct AccessRegions {
 /// - Buffers allocated inside are left out.  An access to a view made inside (match_buffer, decl_buffer)
 ///   counts for the buffer it views: by the matched region if the shapes agree from the last dimension on,
 ///   else the whole buffer.
-/// - A buffer that a Block's init stores to is not a read of that block: Y[i] = Y[i] + x only continues the
-///   init.
+/// - Where a Block's init stores to a buffer, the elements that the body stores are no read of that block:
+///   Y[i] = Y[i] + x only continues the init.  Other elements are: P[t, i] = P[t, i] + P[t - 1, k].
 /// - A pointer to a buffer's data that is passed on (T.tvm_access_ptr, T.address_of, the variable itself) is
 ///   a read and/or write of the whole buffer, as its access mask says if there is one.  Pointers can only be
 ///   followed to buffers that appear in `stmt` or in `known`.
