@@ -8,6 +8,7 @@ import tvm.contrib.cc
 import tvm.contrib.utils
 from tvm import relay, te
 from tvm.contrib import cblas
+from tvm.script import relax as R
 
 random = np.random.default_rng(0)
 
@@ -187,6 +188,27 @@ for each, (one, two) in ((mod, (1, 2)), (scaled, (3, 6))):
     sums, conv = relay.create_executor("graph", each).evaluate()(image, kernel)
     square = (conv.numpy() + one) ** 2
     np.testing.assert_allclose(sums.numpy(), square[:, :1] + square[:, 2:] + two, rtol=1e-5)
+# shapes and numbers among arguments were attributes in relay
+shaped = relay.Function(
+    [data := relay.var("data", shape=(4, 6))], relay.clip(relay.reshape(data, (3, 8)), 0, 1)
+)
+relay.ExprVisitor().visit(shaped)
+tvm.ir.assert_structural_equal(relay.ExprMutator().visit(shaped), shaped, map_free_vars=True)
+
+
+@tvm.script.ir_module
+class Casts:
+    @R.function
+    def main(x: R.Tensor(ndim=2, dtype="float32")) -> R.Tensor((4, 6), dtype="float32"):
+        y = R.match_cast(x, R.Tensor((4, 6), "float32"))
+        return y
+
+
+refused(
+    lambda: relay.ExprVisitor().visit(Casts["main"]),
+    "relay: a MatchCast of a function is no expression of relay",
+)
+refused(lambda: relay.ExprVisitor().visit(Casts["main"].body), "relay: a SeqExpr is no expression of relay")
 same = relay.ExprMutator().visit(mod["main"])
 tvm.ir.assert_structural_equal(same.body, mod["main"].body, map_free_vars=True)
 

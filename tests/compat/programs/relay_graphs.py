@@ -183,8 +183,7 @@ def refused(run, text):
 refused(
     lambda: relay.exp(relay.var("w")),
     "relay.var: the shape of w is not known\n"
-    'help: as in relay.var("w", shape=(1, 64)); without a shape it can be a weight of nn.dense(units=), nn.conv2d(channels=, kernel_size=), '
-    "nn.bias_add, nn.prelu and norms",
+    'help: as in relay.var("w", shape=(1, 64)); without a shape it can be a weight of nn.dense(units=), nn.conv2d(channels=, kernel_size=), nn.bias_add, nn.prelu and norms',
 )
 refused(
     lambda: relay.Function([x], x + y),

@@ -101,7 +101,9 @@ class Decisions:
         steps = list(self.program.steps)
         if self.rng.random() < 0.3:
             cached = self.rng.choice([step for step in steps if not isinstance(step.op, te.ScanOp)])
-            if self.rng.random() < 0.4 and not self.program.steps_of_scan:  # the cache then has a dimension for each loop
+            if (
+                self.rng.random() < 0.4 and not self.program.steps_of_scan
+            ):  # the cache then has a dimension for each loop
                 for _ in range(self.rng.randint(1, 2)):
                     self.change_loops(self.s[cached])
             steps.insert(steps.index(cached), self.s.cache_write(cached, "global"))

@@ -18,6 +18,10 @@ _METHODS = {
 }
 _METHOD_OF = {classes[name]: method for name, method in _METHODS.items() if name in classes}
 _Tuple = classes["relax.Tuple"]
+#: arguments of calls that were attributes in relay
+_ATTRIBUTES = tuple(
+    classes[f"relax.{name}"] for name in ("ShapeExpr", "PrimValue", "StringValue", "DataTypeValue")
+)
 _VARS = (classes["relax.Var"], classes["relax.DataflowVar"])
 _Op, _Seq = ir.Op, classes["relax.SeqExpr"]
 
@@ -29,8 +33,10 @@ def body_of(func):
         return body
     for block in body.blocks:
         for binding in block.bindings:
-            if not hasattr(binding, "value"):
-                raise Unsupported(f"relay: {binding} of a function is no expression of relay")
+            if not isinstance(binding, classes["relax.VarBinding"]):
+                raise Unsupported(
+                    f"relay: a {type(binding).__name__} of a function is no expression of relay"
+                )
             values[binding.var] = _replaced(binding.value, values)
     return _replaced(body.body, values)
 
@@ -72,7 +78,8 @@ class ExprVisitor(ExprFunctor):
     def visit_call(self, call) -> None:
         """Visits what is called, and the arguments."""
         for each in (call.op, *call.args):
-            self.visit(each)
+            if not isinstance(each, _ATTRIBUTES):
+                self.visit(each)
 
     def visit_tuple(self, tup) -> None:
         """Visits the elements."""
@@ -106,7 +113,7 @@ class ExprMutator(ExprFunctor):
 
     def visit_call(self, call):
         """The call of what is called, with its arguments, as they are rewritten."""
-        args = [typed(self.visit(arg)) for arg in call.args]
+        args = [arg if isinstance(arg, _ATTRIBUTES) else typed(self.visit(arg)) for arg in call.args]
         op = self.visit(call.op)
         if op.same_as(call.op) and all(map(_is_same, args, call.args)):
             return call
