@@ -20,7 +20,7 @@ MOST_FILES = {
     "While": 16,
     "AssertStmt": 15,
     "AttrStmt": 33,  # kernels of GPUs in the interpreter
-    "Evaluate": 30,
+    "Evaluate": 31,
     "SeqStmt": 36,  # software pipelines
     "DeclBuffer": 34,
     "AllocBuffer": 48,  # trees keep the nodes of a group of rows

@@ -124,8 +124,7 @@ class Schedule:
         """The stages on the ways from `inputs` to `outputs`, tensors or lists of them, which are placed together.
 
         include_inputs  the stages of the inputs are among them; default False
-        >>> group = s.create_group(outputs=C, inputs=A)
-        >>> group.compute_at(s[D], D.op.axis[0])
+        As in s.create_group(outputs=C, inputs=A).compute_at(s[D], D.op.axis[0]).
         """
         borders = [self[each].op for each in _listed(inputs)]
         members: dict = {}  # operation: True if it depends on the inputs

@@ -46,7 +46,7 @@ def decl_tensor_intrin(
     binds                  {tensor: the buffer that fcompute gets}; default compact memory
     default_buffer_params  options of tir.decl_buffer for tensors without a buffer
     Raises                 UserError if op is no te.compute, or a buffer is not of its tensor's shape and dtype
-    >>> te.decl_tensor_intrin(c.op, lambda ins, outs: tir.call_extern("int32", "f", outs[0].access_ptr("w")), name="f")
+    As in te.decl_tensor_intrin(c.op, lambda ins, outs: tir.call_extern("int32", "f", outs[0].access_ptr("w")), name="f").
     """
     if not isinstance(op, classes["te.Compute"]):
         raise UserError(
