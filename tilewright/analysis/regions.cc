@@ -67,14 +67,13 @@ class Collector {
       return {reads_.regions(), writes_.regions()};
     }
     if (block->init) visit(block->init);
-    std::unordered_set<const BufferNode*> initialised;
-    for (const auto& [buffer, box] : writes_.boxes) initialised.insert(buffer.get());
+    for (const auto& [buffer, box] : writes_.boxes) initialised_.insert(buffer.get());
     walk(block->body, [&](const BufferStoreNode* store) {
-      if (initialised.contains(store->buffer.get())) sums_[store->buffer.get()].push_back(store);
+      if (initialised_.contains(store->buffer.get())) sums_[store->buffer.get()].push_back(store);
     });
     visit(block->body);
     std::erase_if(reads_.boxes, [&](auto& entry) {
-      return initialised.contains(entry.first.get()) && !read_elsewhere_.contains(entry.first.get());
+      return initialised_.contains(entry.first.get()) && !read_elsewhere_.contains(entry.first.get());
     });
     return {reads_.regions(), writes_.regions()};
   }
@@ -203,7 +202,13 @@ class Collector {
       scope_.domains[block->iter_vars[n]->var.get()] = index_range(realize->iter_values[n], scope_);
     const bool is_guarded = realize->predicate && !is_one(realize->predicate);
     num_guards_ += is_guarded;
-    for (const BufferRegion& region : block->reads) touch(&reads_, region->buffer, box_of(region));
+    for (const BufferRegion& region : block->reads) {
+      const bool continues = std::ranges::any_of(
+          block->writes, [&](const BufferRegion& write) { return structural_equal(region, write); });
+      if (initialised_.contains(region->buffer.get()) && !continues)
+        read_elsewhere_.insert(region->buffer.get());
+      touch(&reads_, region->buffer, box_of(region));
+    }
     for (const BufferRegion& region : block->writes) touch(&writes_, region->buffer, box_of(region));
     num_guards_ -= is_guarded;
     return false;
@@ -330,6 +335,7 @@ class Collector {
 
   IndexScope scope_;
   std::unordered_map<const BufferNode*, std::vector<const BufferStoreNode*>> sums_;  // that init begins
+  std::unordered_set<const BufferNode*> initialised_;  // by the init of the block
   std::unordered_set<const BufferNode*> read_elsewhere_;       // than where they are stored
   int num_guards_ = 0;                                         // number of enclosing conditions
   std::unordered_set<const BufferNode*> inner_, declared_;     // allocated, declared inside

@@ -260,14 +260,8 @@ void Verifier::each_access(const BlockNode* block, const Stmt& stmt, const Buffe
 void Verifier::promises(const BlockNode* block) {
   if (!options_.regions_cover_accesses || is_root(block)) return;
   const AccessRegions found = access_regions(Stmt(block));
-  for (const BufferRegion& access : found.reads) {
-    // a buffer that is written may be named in T.writes only: a reduction reads its previous value
-    const bool is_update =
-        std::any_of(block->writes.begin(), block->writes.end(),
-                    [&](const BufferRegion& region) { return region->buffer == access->buffer; }) &&
-        block->init;
-    if (!is_update) promise(block, access, block->reads, false);
-  }
+  // the previous value of a sum is none of them
+  for (const BufferRegion& access : found.reads) promise(block, access, block->reads, false);
   for (const BufferRegion& access : found.writes) promise(block, access, block->writes, true);
 }
 

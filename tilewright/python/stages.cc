@@ -7,9 +7,11 @@
 
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
+#include "tilewright/python/te_tensors.h"
 #include "tilewright/schedule/stages/bounds.h"
 #include "tilewright/schedule/stages/replay.h"
 #include "tilewright/support/error.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::python {
 namespace {
@@ -27,7 +29,7 @@ tir::PrimExpr optional_number(nb::handle value) {
 
 std::vector<Tensor> tensors(const std::vector<ir::ObjectRef>& nodes) {
   std::vector<Tensor> found;
-  for (const ir::ObjectRef& node : nodes) found.emplace_back(ir::ref_as<te::TeTensorNode>(node));
+  for (const ir::ObjectRef& node : nodes) found.push_back(tensor_of(node));
   return found;
 }
 
@@ -64,8 +66,7 @@ std::pair<schedule::Schedule, tir::PrimFunc> replay(const StageSchedule& stages,
                                                     const std::vector<ir::ObjectRef>& strided,
                                                     const std::vector<tir::Buffer>& buffers) {
   schedule::ReplayOptions options{.name = name};
-  for (size_t n = 0; n < strided.size(); ++n)
-    options.buffers.emplace_back(ir::ref_as<te::TeTensorNode>(strided[n]), buffers[n]);
+  for (size_t n = 0; n < strided.size(); ++n) options.buffers.emplace_back(tensor_of(strided[n]), buffers[n]);
   schedule::Replayed replayed = schedule::replay_stages(stages, args, options);
   tir::PrimFunc named = replayed.named_func();
   return {std::move(replayed.sch), std::move(named)};
@@ -104,7 +105,13 @@ void bind_stage(nb::module_& m) {
       .def("prefetch",
            [](TensorStage& self, const ir::ObjectRef& tensor, const tir::IterVar& axis, nb::handle offset) {
              self.leaf(axis, "prefetch");
-             self.prefetches.push_back({ir::ref_as<te::TeTensorNode>(tensor), axis, optional_number(offset)});
+             const tir::PrimExpr ahead = optional_number(offset);
+             int64_t count = 0;
+             const bool is_index = ahead && ahead->dtype.is_scalar() && ahead->dtype.is_integral();
+             if (!is_index || (tir::as_const_int(ahead, &count) && count < 0))
+               throw UserError("prefetch: the offset is {}, expected an integer of at least 0",
+                               ahead ? tir::expr_text(ahead) : "None");
+             self.prefetches.push_back({tensor_of(tensor), axis, ahead});
            })
       .def("env_threads",
            [](TensorStage& self, std::vector<std::string> tags) { self.env_threads = std::move(tags); });
@@ -120,12 +127,12 @@ void bind_stages(nb::module_& m) {
       .def("stage", [](const StageSchedule& self, const Operation& op) { return self.stage(op); })
       .def("current",
            [](const StageSchedule& self, const ir::ObjectRef& tensor) -> ir::ObjectRef {
-             return self.current(ir::ref_as<te::TeTensorNode>(tensor));
+             return self.current(tensor_of(tensor));
            })
       .def("cache_read",
            [](StageSchedule& self, const ir::ObjectRef& tensor, const std::string& scope,
               const std::vector<Operation>& readers) -> ir::ObjectRef {
-             return self.cache_read(ir::ref_as<te::TeTensorNode>(tensor), scope, readers);
+             return self.cache_read(tensor_of(tensor), scope, readers);
            })
       .def("cache_write",
            [](StageSchedule& self, const std::vector<ir::ObjectRef>& given, const std::string& scope) {
@@ -133,9 +140,7 @@ void bind_stages(nb::module_& m) {
            })
       .def("rfactor",
            [](StageSchedule& self, const ir::ObjectRef& tensor, const tir::IterVar& axis,
-              int64_t factor_axis) {
-             return nodes(self.rfactor(ir::ref_as<te::TeTensorNode>(tensor), axis, factor_axis));
-           })
+              int64_t factor_axis) { return nodes(self.rfactor(tensor_of(tensor), axis, factor_axis)); })
       .def("compute_at", &StageSchedule::compute_at)
       .def("compute_inline", &StageSchedule::compute_inline)
       .def("compute_root", &StageSchedule::compute_root)

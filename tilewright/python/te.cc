@@ -5,6 +5,7 @@
 
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
+#include "tilewright/python/te_tensors.h"
 #include "tilewright/support/error.h"
 #include "tilewright/te/create_prim_func.h"
 #include "tilewright/te/extern.h"
@@ -13,9 +14,17 @@
 #include "tilewright/te/scan.h"
 
 namespace tilewright::python {
-namespace {
 
 using te::Tensor;
+
+Tensor tensor_of(const ir::ObjectRef& node) {
+  auto tensor = ir::ref_as<te::TeTensorNode>(node);
+  if (!tensor)
+    throw UserError("expected a te tensor, but found {}", node ? ir::info_of(*node)->name : "None");
+  return Tensor(std::move(tensor));
+}
+
+namespace {
 
 std::vector<tir::PrimExpr> exprs(nb::handle values) {
   std::vector<tir::PrimExpr> result;
@@ -27,13 +36,6 @@ std::vector<tir::PrimExpr> exprs(nb::handle values) {
     result.push_back(ir::ref_as<ir::PrimExprNode>(node));
   }
   return result;
-}
-
-Tensor tensor_of(const ir::ObjectRef& node) {
-  auto tensor = ir::ref_as<te::TeTensorNode>(node);
-  if (!tensor)
-    throw UserError("expected a te tensor, but found {}", node ? ir::info_of(*node)->name : "None");
-  return Tensor(std::move(tensor));
 }
 
 std::vector<ir::ObjectRef> compute(nb::handle shape, nb::object body, const std::string& name,

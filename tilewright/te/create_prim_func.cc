@@ -389,18 +389,22 @@ void Lowering::add_states(const std::vector<Operation>& order) {
   for (const Operation& op : order) {
     const auto* scan = op.as<TeScanNode>();
     if (!scan) continue;
-    for (const CellPart& part : cell_of(scan)) inside_.insert(part.op.get());
+    std::vector<Operation> of_steps;
+    for (const CellPart& part : cell_of(scan)) of_steps.push_back(part.op);
+    for (const auto& state : scan->state) of_steps.push_back(state->op);
+    for (const Operation& each : of_steps) {
+      inside_.insert(each.get());
+      for (const Tensor& tensor : outputs_of(each)) {
+        if (buffers_.contains(key_of(tensor.get())))
+          throw UserError("create_prim_func: argument {} exists only inside of the steps of {}", each->name,
+                          scan->name)
+              .help("give the result of te.scan");
+      }
+    }
     for (size_t n = 0; n < scan->state.size(); ++n) {
       const TeTensorNode *state = scan->state[n].get(), *update = scan->update[n].get(),
                          *init = scan->init[n].get();
-      for (const TeTensorNode* tensor : {state, update}) {
-        if (buffers_.contains(key_of(tensor)))
-          throw UserError("create_prim_func: argument {} exists only inside of the steps of {}",
-                          tensor->op->name, scan->name)
-              .help("give the result of te.scan");
-      }
       const Buffer buffer = output(op, n, state->shape, state->dtype);
-      inside_.insert(state->op.get());
       buffers_[key_of(state)] = buffers_[key_of(update)] = buffer;
       writes_state_.insert(update->op.get());
       const auto* first = init->op.as<TeComputeNode>();

@@ -69,6 +69,9 @@ void require_shapes(const ScanSpec& spec) {
     if (!is<TePlaceholderNode>(state->op))
       throw UserError("te.scan: state {} is {}, which is computed", n, state.name())
           .help("a state is a te.placeholder of the update's shape");
+    if (is<TePlaceholderNode>(spec.update[n]->op))
+      throw UserError("te.scan: update {} is {}, which is an input", n, spec.update[n].name())
+          .help("an update is a te.compute of the step");
     require_one_kind(n, spec.init[n], state, "init");
     require_one_kind(n, spec.update[n], state, "update");
     require_steps(n, spec);

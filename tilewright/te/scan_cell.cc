@@ -164,13 +164,6 @@ class Cell {
 
 std::vector<CellPart> cell_of(const TeScanNode* scan) { return Cell(scan).run(); }
 
-std::optional<CellPart> cell_part(const TeScanNode* scan, const Operation& op) {
-  for (const CellPart& part : cell_of(scan)) {
-    if (part.op == op) return part;
-  }
-  return std::nullopt;
-}
-
 Range steps_of(const TeScanNode* scan) {
   const PrimExpr& steps = scan->state[0]->shape[0];
   const PrimExpr first = cast(steps->dtype, scan->init[0]->shape[0]);

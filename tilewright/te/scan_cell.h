@@ -2,7 +2,6 @@
 //   state(t - 1, i) -> double(t, i) -> next(t, i)        both are in the cell; step t computes row t of both
 //   state(t, i) -> copy(t, i); next reads copy(t - 1, i)  step t computes row t - 1 of the copy
 #pragma once
-#include <optional>
 #include <vector>
 
 #include "tilewright/te/operation.h"
@@ -19,8 +18,6 @@ struct CellPart {
 /// The cell, producers first.  Raises UserError if a step would read what no earlier one has computed, Unsupported if a
 /// part is no te.compute.
 std::vector<CellPart> cell_of(const TeScanNode* scan);
-/// The part of the cell that `op` is, or nothing.
-std::optional<CellPart> cell_part(const TeScanNode* scan, const Operation& op);
 /// The steps that the cell computes: those behind the init.
 Range steps_of(const TeScanNode* scan);
 /// Raises UserError if an operation of `order` outside of a cell reads a tensor inside of it.

@@ -134,9 +134,15 @@ class CudaPrinter final : public DevicePrinter {
   void declare_libdevice(const CallNode* node) {
     const auto* function = node->args.empty() ? nullptr : node->args[0].as<StringImmNode>();
     if (!function || !function->value.starts_with("__nv_")) return;
+    const auto name_of = [&](DataType dtype) {
+      if (!is_one_of(dtype.str(), {"int32", "int64", "float32", "float64"}))
+        throw UserError(node, "{}: dtype {} is none of a function of libdevice", function->value, dtype.str())
+            .help("cast to float32, float64, int32 or int64");
+      return type_name(dtype);
+    };
     std::vector<std::string> types;
-    for (size_t n = 1; n < node->args.size(); ++n) types.push_back(type_name(node->args[n]->dtype));
-    helper(function->value, fmt::format("extern \"C\" __device__ {} {}({});\n", type_name(node->dtype),
+    for (size_t n = 1; n < node->args.size(); ++n) types.push_back(name_of(node->args[n]->dtype));
+    helper(function->value, fmt::format("extern \"C\" __device__ {} {}({});\n", name_of(node->dtype),
                                         function->value, fmt::join(types, ", ")));
   }
   bool own_call(const CallNode* node, std::string_view name, Code* code) override {

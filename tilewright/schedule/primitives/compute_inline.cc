@@ -39,16 +39,18 @@ void require_inputs_stay(const State& state, NodeId block, const Buffer& result,
       if (!state.node(shared).is_loop()) continue;
       // The input changes with each iteration: results of earlier iterations must not be asked for.
       for (NodeId consumer : consumers) {
-        if (!state.is_inside(consumer, shared)) {
-          require_not_rewritten(state, read, writer, common_ancestor(state, block, consumer), shared);
-          continue;
-        }
+        const NodeId around = common_ancestor(state, block, consumer);
+        const bool is_inside = state.is_inside(consumer, shared);
+        if (!is_inside) require_not_rewritten(state, read, writer, around, shared);
+        const NodeId carrying = is_inside ? shared : around;  // the innermost loop around all three
+        if (!state.node(carrying).is_loop()) continue;
         for (const Access& access : accesses_of(state, consumer)) {
-          if (!access.is_write && access.buffer == result && !is_covered_by_earlier(state, access, shared))
+          if (!access.is_write && access.buffer == result && !is_covered_by_earlier(state, access, carrying))
             throw refuse(state, consumer,
                          "block {} may read elements of {} of an earlier iteration of loop {}, in which {} "
                          "was different",
-                         state.node(consumer).name, result->name, state.node(shared).name, read.buffer->name);
+                         state.node(consumer).name, result->name, state.node(carrying).name,
+                         read.buffer->name);
         }
       }
     }

@@ -10,6 +10,7 @@
 #include "tilewright/schedule/core/primitive.h"
 #include "tilewright/schedule/core/report.h"
 #include "tilewright/schedule/core/stage.h"
+#include "tilewright/schedule/legality/same_iteration.h"
 #include "tilewright/schedule/transforms/outer_regions.h"
 #include "tilewright/tir/builder.h"
 
@@ -38,6 +39,27 @@ bool feeds_reduce_axis(const BlockRealizeNode* realize, const ForNode* loop) {
   return feeds_axis(realize, loop, true);
 }
 
+// What the block reads of its own buffer beside the sum is not initialised before it is read: P[t - 1, k] of row t.
+void require_reads_stay(const State& state, NodeId block, NodeId loop) {
+  const std::vector<BufferRegion>& writes = state.node(block).realize()->block->writes;
+  for (const BufferRegion& read : state.node(block).realize()->block->reads) {
+    const bool is_sum = std::ranges::any_of(
+        writes, [&](const BufferRegion& write) { return ir::structural_equal(read, write); });
+    if (is_sum) continue;
+    for (const Access& access : accesses_of(state, block)) {
+      if (access.is_write || access.buffer != read->buffer) continue;
+      if (std::ranges::none_of(
+              writes, [&](const BufferRegion& write) { return may_alias(write->buffer, access.buffer); }))
+        continue;
+      if (may_meet_in_iteration(state, access, block, state.node(loop).parent))
+        throw refuse(state, block,
+                     "block {} reads other elements of {}, which its init would set before they are read",
+                     state.node(block).name, access.buffer->name)
+            .help("choose a loop inside of the one whose iterations they come from");
+    }
+  }
+}
+
 // Every element is initialised once and each of its terms is added once, while `loop` and the loops inside of
 // it run; no other block touches it in between.
 void require_single_pass(const State& state, NodeId block, NodeId loop, const std::vector<NodeId>& inner) {
@@ -63,6 +85,7 @@ void require_single_pass(const State& state, NodeId block, NodeId loop, const st
       throw refuse(state, block, "block {} may compute an element of {} more than once inside loop {}",
                    state.node(block).name, access.buffer->name, state.node(loop).name);
   }
+  require_reads_stay(state, block, loop);
   for (const Access& other : accesses_below(state, loop)) {
     if (other.block == block) continue;
     for (const BufferRegion& write : realize->block->writes) {

@@ -22,6 +22,12 @@ Stmt prefetch_of(const ForNode* loop, const Buffer& buffer, const PrimExpr& offs
   const auto read =
       std::ranges::find(regions.reads, buffer, [](const auto& region) { return region->buffer; });
   if (read == regions.reads.end()) return nullptr;
+  for (const Range& range :
+       (*read)->region) {  // indices that are read from memory would be read ahead for real
+    bool is_loaded = false;
+    walk(range, [&](const BufferLoadNode*) { is_loaded = true; });
+    if (is_loaded) return nullptr;
+  }
   arith::Analyzer analyzer;
   const Substitution later{{loop->loop_var.get(), loop->loop_var + cast(loop->loop_var->dtype, offset)}};
   std::vector<PrimExpr> indices, extents;

@@ -77,6 +77,14 @@ void Replaying::launch_once(const TensorStage& scan) {
   for (const StageRef& part : stages_.stages()) {
     if (!is_part_of(*part, scan)) continue;
     parts.push_back(part->name());
+    const bool is_bound = std::ranges::any_of(
+        part->leaves(), [&](const IterVar& leaf) { return !part->mark(leaf).thread_tag.empty(); });
+    if (!is_bound && !te::reduce_axes_of(part->op()).empty())
+      throw Unsupported(
+          "env_threads: no loop of stage {} in the steps of scan {} is bound to threads, so all of "
+          "them would add up its sum",
+          part->name(), scan.name())
+          .help("bind an axis of it, or compute it inside of a stage that is bound");
     for (const IterVar& leaf : part->leaves()) {
       const std::string tag = part->mark(leaf).thread_tag;
       if (is_wanted(tag)) order.push_back(loops_.at(leaf.get()));
