@@ -153,6 +153,16 @@ extern "C" __device__ double __nv_ldexp(double, int);
             "");
 }
 
+TEST(Device, FunctionsOfLibdeviceHaveFourDtypes) {
+  EXPECT_EQ(
+      refusal(DeviceLanguage::kCuda,
+              "@T.prim_func\ndef f(A: T.Buffer((32,), \"float16\")):\n"
+              "    for tx in T.thread_binding(32, thread=\"threadIdx.x\"):\n"
+              "        A[tx] = T.call_pure_extern(\"float16\", \"__nv_expf\", A[tx])\n"),
+      "__nv_expf: dtype float16 is none of a function of libdevice; help: cast to float32, float64, int32 or "
+      "int64");
+}
+
 TEST(Device, TextOfVectors) {
   EXPECT_EQ(text_of(DeviceLanguage::kCuda, kVectors.text), R"(// Made by tilewright.
 // NaN if one is

@@ -349,6 +349,13 @@ def refused(**tensors) -> str:
     return refusal(lambda: scan_of(lambda **own: {**own, **tensors}))
 
 
+def test_an_update_is_computed():
+    S, I = te.placeholder((5, 3), name="S"), te.placeholder((1, 3), name="I")
+    assert refusal(lambda: te.scan(I, S, S)) == (
+        "error: te.scan: update 0 is S, which is an input\nhelp: an update is a te.compute of the step"
+    )
+
+
 def test_refused_numbers_of_tensors():
     assert refused(update=[]) == "error: te.scan: there is no update"
     assert (

@@ -188,6 +188,26 @@ def test_refused_env_threads():
     )
 
 
+def test_refused_sum_of_all_threads():
+    x, state = te.placeholder((4, 7), name="x"), te.placeholder((4, 7), name="state")
+    first = te.compute((1, 7), lambda t, i: x[t, i], name="first")
+    between = te.compute((4, 7), lambda t, i: state[t - 1, 6 - i] * 2, name="between")
+    k = te.reduce_axis((0, 7), name="k")
+    following = te.compute((4, 7), lambda t, i: te.sum(between[t, k], axis=k), name="following")
+    result = te.scan(first, following, state, name="result")
+    s, thread = te.create_schedule(result.op), te.thread_axis("threadIdx.x")
+    s[result].env_threads([thread])
+    s[first].bind(first.op.axis[1], thread)
+    s[between].bind(between.op.axis[1], thread)
+    assert refusal(lambda: tvm.lower(s, [x, result])) == (
+        "unsupported: env_threads: no loop of stage following in the steps of scan result is bound to threads, so all of "
+        "them would add up its sum\nhelp: bind an axis of it, or compute it inside of a stage that is bound"
+    )
+    assert refusal(lambda: tvm.lower(te.create_schedule(result.op), [x, result, between])) == (
+        "error: create_prim_func: argument between exists only inside of the steps of result\nhelp: give the result of te.scan"
+    )
+
+
 def test_refused_rows_that_blocks_exchange():
     s, w, _, _, following, result = scan_programs.powers()
     block = te.thread_axis("blockIdx.x")

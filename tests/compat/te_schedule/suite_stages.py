@@ -281,6 +281,35 @@ def test_refused_prefetch():
     )
 
 
+@pytest.mark.parametrize("offset", [-3, 1.5])
+def test_refused_offsets_of_prefetch(offset):
+    s, a, b, c, i = chain_schedule()
+    text = "-3" if offset == -3 else "T.float32(1.5)"
+    assert refusal(lambda: s[c].prefetch(b, i, offset)) == (
+        f"error: prefetch: the offset is {text}, expected an integer of at least 0"
+    )
+
+
+def test_prefetch_reads_no_table_ahead():
+    table = te.placeholder((7,), "int32", name="table")
+    a = te.placeholder((9, 5), name="A")
+    c = te.compute((7, 5), lambda i, j: a[table[i], j], name="C")
+    s = te.create_schedule(c.op)
+    s[c].prefetch(a, c.op.axis[0], 10**8)
+    assert "prefetch" not in str(te_schedule.scheduled(s, [table, a, c]))
+
+
+def test_texts_are_no_tensors():
+    s, a, b, c, i = chain_schedule()
+    for action in (
+        lambda: s[c].prefetch("A", i, 1),
+        lambda: s.cache_read("A", "local", [c]),
+        lambda: s.cache_write("C", "local"),
+        lambda: s.rfactor("C", i),
+    ):
+        assert refusal(action).startswith("error: expected a te tensor, but found "), refusal(action)
+
+
 @pytest.mark.parametrize("size", [128, 1024])
 def test_machine_code_is_that_of_the_new_language(size):
     a, b, c = stage_programs.product(size, size, size)
