@@ -335,7 +335,7 @@ class Collector {
 
   IndexScope scope_;
   std::unordered_map<const BufferNode*, std::vector<const BufferStoreNode*>> sums_;  // that init begins
-  std::unordered_set<const BufferNode*> initialised_;  // by the init of the block
+  std::unordered_set<const BufferNode*> initialised_;          // by the init of the block
   std::unordered_set<const BufferNode*> read_elsewhere_;       // than where they are stored
   int num_guards_ = 0;                                         // number of enclosing conditions
   std::unordered_set<const BufferNode*> inner_, declared_;     // allocated, declared inside

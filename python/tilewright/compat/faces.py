@@ -16,6 +16,7 @@ from . import (
     graphs,
     instructions,
     intrinsics,
+    names_of_2018,
     nodes,
     param_files,
     relax_build,
@@ -43,6 +44,7 @@ _DEVICES = {
 def tvm_names() -> dict:
     return {
         "__version__": "0.27.0+tilewright",
+        **names_of_2018.names(te_names()),
         "IRModule": ir.IRModule,
         "build": build_as_written,
         "lower": lower,

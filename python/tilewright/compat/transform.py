@@ -54,7 +54,7 @@ class PassContext(transform.PassContext):
         known = _own_names(disabled_pass)
         options = {_OPTIONS.get(key, key): value for key, value in (config or {}).items()}
         # options of TVM's own lowering, which steps here do not have
-        theirs = ("tir.", "s_tir.", "relax.", "testing.")
+        theirs = ("tir.", "s_tir.", "relax.", "relay.", "testing.")
         options = {key: value for key, value in options.items() if not key.startswith(theirs)}
         super().__init__(min(opt_level, 3), _own_names(required_pass), known, options, instruments)
         self.lower_passes = _lower_passes((config or {}).get("tir.add_lower_pass", ()))

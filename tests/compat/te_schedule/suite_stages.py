@@ -281,6 +281,40 @@ def test_refused_prefetch():
     )
 
 
+def test_stages_inside_of_each_other():
+    a, b, c = stage_programs.chain()
+    s = te.create_schedule(c.op)
+    s[b].compute_at(s[c], c.op.axis[0])
+    assert refusal(lambda: s[c].compute_at(s[b], b.op.axis[0])) == (
+        "error: compute_at: stage C goes inside of B, which is inside of C already\n"
+        "help: call compute_root for one of them first"
+    )
+
+
+def test_storage_align_of_an_axis():
+    a = te.placeholder((5, 7), name="A")
+    b = te.compute((5, 7), lambda i, j: a[i, j] + 1, name="B")
+    c = te.compute((5, 7), lambda i, j: b[i, j] * b[i, 6 - j], name="C")
+    s = te.create_schedule(c.op)
+    assert refusal(lambda: s[b].storage_align(c.op.axis[0], 32, 1)) == (
+        "storage_align: i is no axis of B\nhelp: its axes are i, j"
+    )
+    s[b].storage_align(b.op.axis[0], 32, 1)
+    text = str(te_schedule.scheduled(s, [a, c]))
+    assert '"buffer_dim_align": [[T.int32(0), T.int32(0), T.int32(32), T.int32(1)]]' in text, text
+
+
+def test_arguments_of_another_kind():
+    s, a, b, c, i = chain_schedule()
+    assert refusal(lambda: tvm.build(s, a)) == (
+        "the arguments of a schedule are a list, as [A, B, C], not a Python Tensor"
+    )
+    text = refusal(lambda: s[c].split(0, 3))
+    assert text.startswith(
+        "Stage.split: cannot take (parent = 0, factor = 3): these are not the types that it takes\n"
+    )
+
+
 @pytest.mark.parametrize("offset", [-3, 1.5])
 def test_refused_offsets_of_prefetch(offset):
     s, a, b, c, i = chain_schedule()

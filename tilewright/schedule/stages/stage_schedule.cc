@@ -103,6 +103,7 @@ StageRef StageSchedule::stage(const Operation& op) const {
 }
 
 Tensor StageSchedule::current(const Tensor& tensor) const {
+  if (is<te::TePlaceholderNode>(tensor->op) && !by_op_.contains(tensor->op.get())) return tensor;
   const Operation& op = stage(tensor->op)->op();
   return te::outputs_of(op)[static_cast<size_t>(tensor->value_index)];
 }
@@ -212,6 +213,12 @@ void StageSchedule::compute_at(const Operation& op, const Operation& parent, con
                       moved->name())
         .help("what a step computes has stages, which can be moved inside of each other");
   around->leaf(axis, "compute_at");
+  for (std::shared_ptr<const TensorStage> outer = around; outer; outer = outer->attach_stage.lock()) {
+    if (outer == moved)
+      throw UserError("compute_at: stage {} goes inside of {}, which is inside of {} already", moved->name(),
+                      around->name(), moved->name())
+          .help("call compute_root for one of them first");
+  }
   moved->attachment = Attachment::kAt;
   moved->attach_stage = around;
   moved->attach_axis = axis;

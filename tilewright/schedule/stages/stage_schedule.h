@@ -27,7 +27,7 @@ class StageSchedule {
   const std::vector<StageRef>& stages() const { return stages_; }
   /// The stage of an operation, or of one that it was before.  Raises UserError if there is none.
   StageRef stage(const te::Operation& op) const;
-  /// The tensor that stands for `tensor` now: the output of its stage's operation.
+  /// The tensor that stands for `tensor` now: the output of its stage's operation; an input that nothing reads is itself.
   te::Tensor current(const te::Tensor& tensor) const;
 
   /// A copy of `tensor` in memory of `scope`, which `readers` read instead.

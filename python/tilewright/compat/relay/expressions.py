@@ -7,7 +7,7 @@ from tilewright.errors import UserError
 from tilewright.ir._nodes import classes
 
 _Call, _Tuple, _Item = (classes[f"relax.{name}"] for name in ("Call", "Tuple", "TupleGetItem"))
-_Expr = classes["RelaxExpr"]
+Expr = _Expr = classes["RelaxExpr"]
 _VARS = (classes["relax.Var"], classes["relax.DataflowVar"])
 _FUNCTIONS = tuple(classes[name] for name in ("relax.Function", "tir.PrimFunc", "relax.ExternFunc"))
 
@@ -136,6 +136,20 @@ class TupleWrapper:
         return (self[n] for n in range(self.size))
 
 
+class _Constructor:
+    """A function that makes expressions, and the class of them for isinstance."""
+
+    def __init__(self, make, made: type):
+        self._make, self._class = make, made
+        self.__doc__ = make.__doc__
+
+    def __call__(self, *args, **options):
+        return self._make(*args, **options)
+
+    def __instancecheck__(self, value) -> bool:
+        return isinstance(value, self._class)
+
+
 def free_vars(expr) -> list:
     """The variables that an expression uses, in order of first use."""
     if isinstance(expr, _FUNCTIONS):
@@ -233,10 +247,11 @@ NAMES = {
     "TupleType": ir.TupleType,
     "var": var,
     "const": const,
-    "Tuple": Tuple,
-    "TupleGetItem": TupleGetItem,
+    "Tuple": _Constructor(Tuple, _Tuple),
+    "TupleGetItem": _Constructor(TupleGetItem, _Item),
     "TupleWrapper": TupleWrapper,
-    "Function": Function,
+    "Function": _Constructor(Function, classes["relax.Function"]),
+    "GlobalVar": ir.GlobalVar,
     "Var": classes["relax.Var"],
     "Constant": classes["relax.Constant"],
     "Call": _Call,

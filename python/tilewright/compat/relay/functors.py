@@ -14,9 +14,9 @@ _METHODS = {
     "relax.Constant": "visit_constant",
     "relax.Tuple": "visit_tuple",
     "relax.TupleGetItem": "visit_tuple_getitem",
-    "GlobalVar": "visit_global_var",
 }
-_METHOD_OF = {classes[name]: method for name, method in _METHODS.items() if name in classes}
+_METHOD_OF = {classes[name]: method for name, method in _METHODS.items()}
+_METHOD_OF[ir.GlobalVar] = "visit_global_var"
 _Tuple = classes["relax.Tuple"]
 #: arguments of calls that were attributes in relay
 _ATTRIBUTES = tuple(

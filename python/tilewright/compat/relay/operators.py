@@ -3,7 +3,7 @@
 from tilewright import relax
 from tilewright.errors import UserError
 
-from .expressions import TupleWrapper, const, shape_of, type_of, typed
+from .expressions import Expr, TupleWrapper, const, shape_of, type_of, typed
 
 _op = relax.op
 
@@ -68,6 +68,8 @@ _OF_AXES = ("sum", "mean", "max", "min", "prod", "variance", "std", "all", "any"
 def _reduction(name: str):
     def call(data, axis=None, keepdims=False, exclude=False):
         data = typed(data)
+        if name.startswith("arg") and isinstance(axis, list | tuple) and len(axis) == 1:
+            axis = axis[0]
         if exclude:
             given = [axis] if isinstance(axis, int) else list(axis or ())
             rank = len(shape_of(data))
@@ -188,7 +190,78 @@ def where(condition, x, y):
 
 def full(fill_value, shape=(), dtype: str = "float32"):
     """A tensor of one number."""
-    return typed(_op.full(tuple(shape), const(fill_value, dtype), dtype))
+    value = fill_value if isinstance(fill_value, Expr) else const(fill_value, dtype)
+    return typed(_op.full(tuple(shape), value, dtype))
+
+
+def full_of(make):
+    """zeros or ones of a shape and dtype."""
+
+    def call(shape, dtype: str = "float32"):
+        return typed(make(tuple(shape), dtype))
+
+    call.__name__ = call.__qualname__ = make.__name__
+    call.__doc__ = f"{make.__name__} of a shape."
+    return call
+
+
+def stack(data, axis: int = 0):
+    """Tensors beside each other along a new dimension."""
+    parts = data.elements if hasattr(data, "elements") else data
+    return typed(_op.stack([typed(part) for part in parts], axis=axis))
+
+
+def repeat(data, repeats: int, axis=None):
+    """Each element several times."""
+    return typed(_op.repeat(typed(data), repeats, axis))
+
+
+def tile(data, reps):
+    """The tensor several times along each dimension."""
+    return typed(_op.tile(typed(data), (reps,) if isinstance(reps, int) else tuple(reps)))
+
+
+def reverse(data, axis: int):
+    """The elements of a dimension from its end."""
+    return typed(_op.flip(typed(data), axis))
+
+
+def broadcast_to(data, shape, dtype: str = ""):
+    """The tensor in a larger shape."""
+    return typed(_op.broadcast_to(typed(data), tuple(shape)))
+
+
+def arange(start, stop=None, step=1, dtype: str = "float32"):
+    """Numbers from start to stop."""
+    start, stop = (0, start) if stop is None else (start, stop)
+    return typed(_op.arange(start, stop, step, dtype))
+
+
+def strided_slice(data, begin, end, strides=None, axes=None, slice_mode: str = "end"):
+    """A part of a tensor; in slice_mode "size" `end` has extents, -1 for all that are left."""
+    begin, end, shape = list(begin), list(end), shape_of(data)
+    axes = list(range(len(begin))) if axes is None else list(axes)
+    if slice_mode == "size":
+        pairs = zip(begin, end, axes, strict=True)
+        end = [shape[axis] if extent == -1 else first + extent for first, extent, axis in pairs]
+    steps = None if strides is None else list(strides)
+    return typed(_op.strided_slice(typed(data), axes, begin, end, steps))
+
+
+def cumsum(data, axis=None, dtype=None, exclusive=None):
+    """Sums of all elements up to each."""
+    return typed(_op.cumsum(typed(data), axis, dtype, bool(exclusive)))
+
+
+def argsort(data, axis: int = -1, is_ascend: bool = True, dtype: str = "int32"):
+    """The places of the elements in order."""
+    return typed(_op.argsort(typed(data), axis=axis, descending=not is_ascend, dtype=dtype))
+
+
+def topk(data, k: int = 1, axis: int = -1, ret_type: str = "both", is_ascend: bool = False, dtype="int32"):
+    """The k largest elements, their places, or both."""
+    made = typed(_op.topk(typed(data), k, axis, ret_type, not is_ascend, dtype))
+    return TupleWrapper(made, 2) if ret_type == "both" else made
 
 
 NAMES = {
@@ -209,7 +282,10 @@ NAMES = {
             take,
             where,
             full,
+            *(stack, repeat, tile, reverse, broadcast_to, arange, strided_slice, cumsum, argsort, topk),
         )
     },
     "copy": typed,
+    "zeros": full_of(_op.zeros),
+    "ones": full_of(_op.ones),
 }

@@ -40,9 +40,19 @@ def ToMixedPrecision(mixed_precision_type: str = "float16", missing_op_mode: int
     return relax.transform.to_mixed_precision(out_dtype=mixed_precision_type)
 
 
+#: of weights, where "default" is asked for beside a layout of data
+_KERNELS = {"NHWC": "HWIO", "NCHW": "OIHW"}
+
+
 def ConvertLayout(desired_layouts: dict):
     """Gives operators other layouts: {"nn.conv2d": ["NHWC", "OHWI"]}."""
-    layouts = {f"relax.{name.removeprefix('relax.')}": value for name, value in desired_layouts.items()}
+    layouts = {
+        f"relax.{name.removeprefix('relax.')}": [
+            _KERNELS.get(data, kernel) if kernel == "default" else kernel for kernel in value
+        ]
+        for name, value in desired_layouts.items()
+        for data in value[:1]
+    }
     return relax_transform.names()["ConvertLayout"](layouts)
 
 

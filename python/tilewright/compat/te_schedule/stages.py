@@ -1,6 +1,7 @@
 """te.create_schedule: stages, their axes, and what is decided for them."""
 
 from tilewright import _core, te, tir
+from tilewright._guard import guard_class
 from tilewright.errors import Unsupported, UserError
 from tilewright.ir._nodes import classes
 
@@ -307,8 +308,16 @@ class Stage:
         """The memory of the results: "global", "shared", "local"."""
         self._core.scope = scope
 
-    def storage_align(self, axis: int, factor: int, offset: int) -> None:
-        """The stride of dimension `axis` is factor * n + offset elements."""
+    def storage_align(self, axis, factor: int, offset: int) -> None:
+        """The stride of a dimension is factor * n + offset elements; `axis` is an axis of the operation, or its number."""
+        if not isinstance(axis, int):
+            axes = list(self.op.axis)
+            if axis not in axes:
+                names = ", ".join(each.var.name_hint for each in axes)
+                raise UserError(
+                    f"storage_align: {axis.var.name_hint} is no axis of {self.op.name}\nhelp: its axes are {names}"
+                )
+            axis = axes.index(axis)
         self._core.storage_align(axis, factor, offset)
 
     def double_buffer(self) -> None:
@@ -348,3 +357,7 @@ class Stage:
         raise Unsupported(
             "rolling_buffer: stages have none\nhelp: sch.rolling_buffer(block, 0) of a tir.Schedule does it"
         )
+
+
+for _class in (Schedule, StageGroup, Stage):
+    guard_class(_class.__name__, _class)

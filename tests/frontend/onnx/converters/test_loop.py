@@ -201,10 +201,11 @@ g (float[2, 7] x) => (float[2, 7] y) {
     import time
 
     main = main_of(text)
-    threading.Thread(
+    thread = threading.Thread(
         target=lambda: (time.sleep(0.2), signal.raise_signal(signal.SIGINT)), daemon=True
-    ).start()
+    )
     with pytest.raises(KeyboardInterrupt):
+        thread.start()
         main(X)
 
 
