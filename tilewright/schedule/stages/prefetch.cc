@@ -8,6 +8,7 @@
 #include "tilewright/analysis/regions.h"
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
