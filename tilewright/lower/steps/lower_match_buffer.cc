@@ -5,6 +5,7 @@
 #include "tilewright/lower/step.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/strides.h"
 
 namespace tilewright::lower {
 namespace {
@@ -15,20 +16,9 @@ struct View {
 };
 using Views = std::unordered_map<const BufferNode*, View>;
 
-std::vector<PrimExpr> row_major_strides(const Buffer& buffer) {
-  if (!buffer->strides.empty()) return buffer->strides;
-  std::vector<PrimExpr> strides(buffer->shape.size());
-  PrimExpr stride = imm(1, buffer->shape.empty() ? kInt32 : buffer->shape.back()->dtype);
-  for (size_t axis = buffer->shape.size(); axis-- > 0;) {
-    strides[axis] = stride;
-    stride = stride * buffer->shape[axis];
-  }
-  return strides;
-}
-
 // Binds the symbolic shape, strides and elem_offset of the view to their values.
 void bind_view(const MatchBufferRegion& match, const View& view, Substitution* values) {
-  const std::vector<PrimExpr> strides = row_major_strides(match->source->buffer);
+  const std::vector<PrimExpr> strides = strides_of(match->source->buffer);
   auto bind = [&](const PrimExpr& pattern, const PrimExpr& value) {
     const auto* var = pattern.as<VarNode>();
     if (var && !values->count(var)) (*values)[var] = cast(var->dtype, value);

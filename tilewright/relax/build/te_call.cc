@@ -8,6 +8,7 @@
 #include "tilewright/relax/build/block_builder.h"
 #include "tilewright/te/create_prim_func.h"
 #include "tilewright/te/extern.h"
+#include "tilewright/te/operation.h"
 
 namespace tilewright::relax {
 namespace {
@@ -26,15 +27,11 @@ void collect_free_vars(const te::Tensor& tensor, std::vector<ObjectRef>* seen_op
         std::find(free->begin(), free->end(), ref) == free->end())
       free->push_back(ref);
   };
-  if (const auto* external = tensor->op.as<te::TeExternNode>()) {
-    for (const auto& input : external->inputs) collect_free_vars(te::Tensor(input), seen_ops, free);
-    te::for_each_use(external, use);
+  if (!compute) {
+    for (const te::Tensor& input : te::inputs_of(tensor->op)) collect_free_vars(input, seen_ops, free);
+    if (const auto* external = tensor->op.as<te::TeExternNode>()) te::for_each_use(external, use);
+    return;
   }
-  if (const auto* scan = tensor->op.as<te::TeScanNode>()) {
-    for (const auto* tensors : {&scan->init, &scan->update})
-      for (const auto& each : *tensors) collect_free_vars(te::Tensor(each), seen_ops, free);
-  }
-  if (!compute) return;
   auto read = [&](const tir::ProducerLoadNode* load) {
     collect_free_vars(te::Tensor(ref_as<te::TeTensorNode>(load->producer)), seen_ops, free);
     for (const PrimExpr& index : load->indices) walk(index, use);

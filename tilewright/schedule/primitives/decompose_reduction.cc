@@ -42,21 +42,15 @@ bool feeds_reduce_axis(const BlockRealizeNode* realize, const ForNode* loop) {
 // What the block reads of its own buffer beside the sum is not initialised before it is read: P[t - 1, k] of row t.
 void require_reads_stay(const State& state, NodeId block, NodeId loop) {
   const std::vector<BufferRegion>& writes = state.node(block).realize()->block->writes;
-  for (const BufferRegion& read : state.node(block).realize()->block->reads) {
-    const bool is_sum = std::ranges::any_of(
-        writes, [&](const BufferRegion& write) { return ir::structural_equal(read, write); });
-    if (is_sum) continue;
-    for (const Access& access : accesses_of(state, block)) {
-      if (access.is_write || access.buffer != read->buffer) continue;
-      if (std::ranges::none_of(
-              writes, [&](const BufferRegion& write) { return may_alias(write->buffer, access.buffer); }))
-        continue;
-      if (may_meet_in_iteration(state, access, block, state.node(loop).parent))
-        throw refuse(state, block,
-                     "block {} reads other elements of {}, which its init would set before they are read",
-                     state.node(block).name, access.buffer->name)
-            .help("choose a loop inside of the one whose iterations they come from");
-    }
+  for (const Access& access : accesses_of(state, block)) {
+    const bool is_own = !access.is_write && std::ranges::any_of(writes, [&](const BufferRegion& write) {
+      return may_alias(write->buffer, access.buffer);
+    });
+    if (is_own && may_meet_in_iteration(state, access, block, state.node(loop).parent))
+      throw refuse(state, block,
+                   "block {} reads other elements of {}, which its init would set before they are read",
+                   state.node(block).name, access.buffer->name)
+          .help("choose a loop inside of the one whose iterations they come from");
   }
 }
 

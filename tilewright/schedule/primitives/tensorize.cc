@@ -11,6 +11,7 @@
 #include "tilewright/schedule/intrinsics/tensor_intrin.h"
 #include "tilewright/schedule/transforms/blockize.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/strides.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::schedule {
@@ -213,15 +214,6 @@ void require_match(const State& state, NodeId where, const BlockNode* tile, cons
   if (difference->b)
     error.add_note(span_of(ref_as<ExprNode>(difference->b)), "the intrinsic has " + text(difference->b));
   throw error;
-}
-
-// In elements, from one value of each index to the next.
-std::vector<PrimExpr> strides_of(const Buffer& buffer) {
-  if (!buffer->strides.empty()) return buffer->strides;
-  std::vector<PrimExpr> strides(buffer->shape.size());
-  PrimExpr step = imm(1, buffer->shape.empty() ? kInt32 : buffer->shape.back()->dtype);
-  for (size_t n = strides.size(); n-- > 0; step = step * buffer->shape[n]) strides[n] = step;
-  return strides;
 }
 
 // The implementation may take memory for granted: strides that it gives as numbers, or by one variable twice, and the

@@ -26,20 +26,20 @@ Operation copy_of(const Operation& op) {
   return compute ? te::TeComputeNode::make(compute->name, compute->axis, compute->body, compute->attrs) : op;
 }
 
-bool is_among(const std::vector<ObjectRef>& args, const Operation& op) {
+}  // namespace
+
+bool computes_any(const Operation& op, const std::vector<ObjectRef>& args) {
   return std::ranges::any_of(args, [&](const ObjectRef& arg) {
     const auto* tensor = arg.as<te::TeTensorNode>();
     return tensor && tensor->op == op;
   });
 }
 
-}  // namespace
-
 WithCopies::WithCopies(const StageSchedule& stages, const std::vector<ObjectRef>& args) {
   TensorMap read;  // what stands for a tensor where it is read
   for (const StageRef& stage : stages.stages()) {
     const Operation op = stage->op();
-    const bool is_copied = stage->attachment == Attachment::kInline && is_among(args, op);
+    const bool is_copied = stage->attachment == Attachment::kInline && computes_any(op, args);
     if (!is_copied && !reads_any(op, read)) continue;
     const Operation changed = te::with_inputs(op, read);
     map_outputs(&arguments_, op, changed);

@@ -10,6 +10,9 @@
 
 namespace tilewright::schedule {
 
+/// True if one of `args` is an output of `op`.
+bool computes_any(const te::Operation& op, const std::vector<ObjectRef>& args);
+
 /// The operations of a schedule, where readers of inlined arguments read a copy that is no argument.
 class WithCopies {
  public:

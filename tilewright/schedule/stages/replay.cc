@@ -67,10 +67,8 @@ std::vector<te::Operation> outputs_beside(const StageSchedule& stages, const std
   for (const StageRef& stage : stages.stages()) {
     if (stage->is_output) outputs.push_back(stage->op());
   }
-  const bool has_output = std::ranges::any_of(args, [&](const ObjectRef& arg) {
-    const auto* tensor = arg.as<te::TeTensorNode>();
-    return tensor && std::ranges::find(outputs, tensor->op) != outputs.end();
-  });
+  const bool has_output =
+      std::ranges::any_of(outputs, [&](const te::Operation& op) { return computes_any(op, args); });
   return has_output ? std::vector<te::Operation>{} : outputs;
 }
 
