@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 import stage_programs
 import tvm
+from checking import refusal
 from tvm import te
-
-
-def refusal(action) -> str:
-    with pytest.raises(tvm.TVMError) as error:
-        action()
-    return str(error.value)
 
 
 def shown(bounds: dict, axes) -> list[str]:

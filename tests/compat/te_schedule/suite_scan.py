@@ -4,18 +4,10 @@ import numpy as np
 import pytest
 import scan_programs
 import tvm
+from checking import check, check_lowered, refusal
 from tvm import te
 
 from tilewright.compat import te_schedule
-
-
-def check(program, target: str, device) -> None:
-    s, args, arrays, expected = program()
-    func = tvm.build(s, args, target, name=program.__name__)
-    tensors = [tvm.nd.array(array, device) for array in arrays]
-    func(*tensors)
-    for tensor, values in zip(tensors[-len(expected) :], expected, strict=True):
-        np.testing.assert_allclose(tensor.numpy(), values, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("program", scan_programs.ON_CPU, ids=lambda program: program.__name__)
@@ -26,12 +18,7 @@ def test_numbers(program, target):
 
 @pytest.mark.parametrize("program", scan_programs.ON_CPU, ids=lambda program: program.__name__)
 def test_lowered_program_builds(program):
-    s, args, arrays, expected = program()
-    func = tvm.build(tvm.lower(s, args, name="lowered"), target="llvm")
-    tensors = [tvm.nd.array(array) for array in arrays]
-    func["lowered"](*tensors)
-    for tensor, values in zip(tensors[-len(expected) :], expected, strict=True):
-        np.testing.assert_allclose(tensor.numpy(), values, rtol=1e-4, atol=1e-4)
+    check_lowered(program)
 
 
 @pytest.mark.parametrize("program", scan_programs.ON_DEVICES, ids=lambda program: program.__name__)
@@ -111,12 +98,6 @@ def test_steps_in_parts_stay_in_order():
     func(*tensors)
     np.testing.assert_allclose(tensors[1].numpy(), expected[0], rtol=1e-5, atol=1e-5)
     assert outer in s[sums].leaf_iter_vars
-
-
-def refusal(action) -> str:
-    with pytest.raises(tvm.TVMError) as error:
-        action()
-    return str(error.value)
 
 
 @pytest.mark.parametrize("verb", ["parallel", "vectorize"])

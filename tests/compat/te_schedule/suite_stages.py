@@ -1,21 +1,12 @@
 """te.create_schedule: lessons of 2018-2023 give the right numbers on the CPU, as C, and on devices."""
 
-import numpy as np
 import pytest
 import stage_programs
 import tvm
+from checking import check, check_lowered, refusal
 from tvm import te
 
 from tilewright.compat import te_schedule
-
-
-def check(program, target: str, device) -> None:
-    s, args, arrays, expected = program()
-    func = tvm.build(s, args, target, name=program.__name__)
-    tensors = [tvm.nd.array(array, device) for array in arrays]
-    func(*tensors)
-    for tensor, values in zip(tensors[-len(expected) :], expected, strict=True):
-        np.testing.assert_allclose(tensor.numpy(), values, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("program", stage_programs.ON_CPU, ids=lambda program: program.__name__)
@@ -32,12 +23,7 @@ def test_numbers_on_opencl(program):
 
 @pytest.mark.parametrize("program", stage_programs.ON_CPU, ids=lambda program: program.__name__)
 def test_lowered_program_builds(program):
-    s, args, arrays, expected = program()
-    func = tvm.build(tvm.lower(s, args, name="lowered"), target="llvm")
-    tensors = [tvm.nd.array(array) for array in arrays]
-    func["lowered"](*tensors)
-    for tensor, values in zip(tensors[-len(expected) :], expected, strict=True):
-        np.testing.assert_allclose(tensor.numpy(), values, rtol=1e-4, atol=1e-4)
+    check_lowered(program)
 
 
 def test_stage_says_what_it_is():
@@ -88,12 +74,6 @@ def test_buffers_by_binds():
     compact = {each: tvm.tir.decl_buffer((n,), "float32", each.name) for each in (a, b)}
     assert "strides" in str(tvm.lower(s, [a, b]))
     assert "strides" not in str(tvm.lower(s, [a, b], binds=compact))
-
-
-def refusal(action) -> str:
-    with pytest.raises(tvm.TVMError) as error:
-        action()
-    return str(error.value)
 
 
 def chain_schedule():

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tvm
+from checking import refusal
 from tvm import te
 
 ROW = 16
@@ -301,12 +302,6 @@ def test_dot_products_of_bytes_by_an_instruction():
 
 
 # ---------------------------------------------------------------- what does not fit
-
-
-def refusal(action) -> str:
-    with pytest.raises(tvm.TVMError) as error:
-        action()
-    return str(error.value)
 
 
 def lowered(intrinsic, factor=ROW, terms=12, m=32, change=lambda s, c: None) -> str:
